@@ -83,15 +83,21 @@ export class LiveStore {
     this.env = env;
   }
 
-  /** @param change of the signer's policy; by default sums up to 1,000 need no people */
-  static async start(change: PolicyChange = freeUpTo('1000.00')): Promise<LiveStore> {
+  /**
+   * @param change of the signer's policy; by default sums up to 1,000 need no people
+   * @param gasPerTransaction the network's ceiling
+   */
+  static async start(
+    change: PolicyChange = freeUpTo('1000.00'),
+    gasPerTransaction?: bigint,
+  ): Promise<LiveStore> {
     const folder = mkdtempSync(path.join(tmpdir(), 'florin-live-'));
     const world = await World.start();
     for (const contract of ['batch_payout', 'sweeper'] as const)
       await world.move(world.sender(), { kind: 'deploy', contract });
     const signer = await startSigner(world, folder, change);
     const hot = hotWallet(ACCOUNT).address;
-    return await LiveStore.#on(world, { signer, folder, hot, account: ACCOUNT });
+    return await LiveStore.#on(world, { signer, folder, hot, account: ACCOUNT, gasPerTransaction });
   }
 
   /**
@@ -144,13 +150,21 @@ export class LiveStore {
       hot,
       account,
       worker = true,
-    }: Pick<Parts, 'signer' | 'hot'> & { folder: string; account: number; worker?: boolean },
+      gasPerTransaction,
+    }: Pick<Parts, 'signer' | 'hot'> & {
+      folder: string;
+      account: number;
+      worker?: boolean;
+      gasPerTransaction?: bigint | undefined;
+    },
   ): Promise<LiveStore> {
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
     const node = await FaultyNode.start(world.node.url);
     const endpoints = [{ url: node.url, isOwn: true }];
     const contracts = account === ACCOUNT ? {} : { sweeper: null };
-    const network = world.network({ genesisHash, endpoints, ...contracts });
+    const { feeCeilings: ceilings } = world.network();
+    const feeCeilings = gasPerTransaction === undefined ? ceilings : { ...ceilings, gasPerTransaction };
+    const network = world.network({ genesisHash, endpoints, feeCeilings, ...contracts });
     const masterKey = randomBytes(32);
     const service = await startService({
       worker,

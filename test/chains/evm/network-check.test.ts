@@ -105,7 +105,7 @@ describeOnAnvil('checking a network', (get) => {
       },
       contracts: { batch_payout: network.batchPayout, sweeper: network.sweeper },
       finality: { tag: 'finalized', early_confirmations: 12 },
-      fee_ceilings: { max_fee_per_gas: '1', max_priority_fee_per_gas: '1', gas_per_transaction: 21_000 },
+      fee_ceilings: { max_fee_per_gas: '1', max_priority_fee_per_gas: '1', gas_per_transaction: 1_000_000 },
       explorer: null,
     };
     const file = path.join(folder, 'networks.json');

@@ -1,9 +1,11 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
+import type { KeyRef } from '../chains/index.ts';
 import { newId } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { listed } from '../platform/db/statements/index.ts';
 import { allocate, type Part, sumOf, type Unswept } from './allocate.ts';
+import type { FailedSweeps } from './worth-sweeping.ts';
 
 // A sweep moves the coins of a deposit address; its parts record which deposits these belong to. A sweep that is mined
 // again after a reorganisation may have moved other deposits' coins: its parts are then reassigned.
@@ -98,6 +100,27 @@ export async function listUnswept(
     since: Number(row.since),
     newest: row.newest,
   }));
+}
+
+/** Sweeps from these keys that were mined and moved nothing of the token, since the last that did; absent: none. */
+export async function listFailedSweeps(
+  db: Db,
+  { merchantId, network }: MerchantNetwork,
+  { currency, keyRefs }: { currency: Asset; keyRefs: readonly KeyRef[] },
+): Promise<ReadonlyMap<string, FailedSweeps>> {
+  const { rows } = await sql<{ key_ref: string; count: bigint; last_at: bigint }>`
+    select t.key_ref, count(*) as count, max(t.completed_at) as last_at from transfer t
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.key_ref <> 'hot'
+      and t.key_ref = any(${keyRefs}::text[]) and t.currency = ${currency} and t.owner_type = 'sweep'
+      and t.status = 'failed' and t.tx_id is not null
+      and t.completed_at > coalesce((
+        select max(s.completed_at) from transfer s
+        where s.merchant_id = t.merchant_id and s.network = t.network and s.key_ref <> 'hot' and s.key_ref = t.key_ref
+          and s.currency = t.currency and s.status = 'succeeded'), 0)
+    group by t.key_ref`.execute(db);
+  return new Map(
+    rows.map(({ key_ref, count, last_at }) => [key_ref, { count: Number(count), lastAt: Number(last_at) }]),
+  );
 }
 
 /** Credited coins at deposit addresses that are in no sweep, by token. */

@@ -22,13 +22,14 @@ import { bookMovedSweeps } from './book-moved-sweeps.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 import {
   claimUnswept,
+  listFailedSweeps,
   listMisassigned,
   listUnswept,
   reassignLostParts,
   releaseSweeps,
   type UnsweptAddress,
 } from './sweep-queries.ts';
-import { selectWorthy } from './worth-sweeping.ts';
+import { isResting, selectWorthy } from './worth-sweeping.ts';
 
 // Deposit addresses hold payers' coins; payouts and refunds leave from the hot wallet. A sweep moves coins there and books
 // nothing, since the ledger's `custody` covers both. A sweep moves the balance that the chain shows at an address, and its
@@ -109,7 +110,7 @@ async function reassignMisassigned({
   if (sweepIds.length > 0) await step((tx) => reassignLostParts(tx, merchantId, sweepIds));
 }
 
-/** Why coins stay where they are. */
+/** Why coins stay where they are: `unworthy`, as they are worth too little, or their sweeps failed. */
 type Left = 'behind' | 'unworthy';
 
 /** Orders the sweeps of all addresses, page by page. */
@@ -122,7 +123,7 @@ async function orderAll(own: Sweep): Promise<ReadonlySet<Left>> {
     signal.throwIfAborted();
     const page = await listUnswept(deps.db, target, { minimum, after, limit: SWEEPS_MAX });
     for (const [currency, addresses] of Map.groupBy(page, (one) => one.currency)) {
-      const worthy = await keepWorthy(own, addresses);
+      const worthy = await keepWorthy(own, await keepSound(own, currency, addresses));
       if (worthy.length < addresses.length) left.add('unworthy');
       if (worthy.length > 0 && !(await orderSweeps(own, currency, worthy))) left.add('behind');
     }
@@ -131,16 +132,35 @@ async function orderAll(own: Sweep): Promise<ReadonlySet<Left>> {
   return left;
 }
 
+/** Addresses whose sweeps have failed again and again are left alone for a while. */
+async function keepSound(
+  { deps, merchant, network }: Sweep,
+  currency: Asset,
+  addresses: readonly UnsweptAddress[],
+): Promise<readonly UnsweptAddress[]> {
+  const keyRefs = addresses.map(({ addressIndex }) => keyOf(addressIndex));
+  const target = { merchantId: merchant.merchantId, network };
+  const failed = await listFailedSweeps(deps.db, target, { currency, keyRefs });
+  const nowSeconds = merchantTime(deps, merchant).seconds;
+  return addresses.filter(({ addressIndex }) => {
+    const own = failed.get(keyOf(addressIndex));
+    return own === undefined || !isResting(own, nowSeconds);
+  });
+}
+
 /** On networks where we pay for sweeps, coins that are worth too little for now stay at their addresses. */
 async function keepWorthy(
   { deps, merchant, network, isUrgent }: Sweep,
   addresses: readonly UnsweptAddress[],
 ): Promise<readonly UnsweptAddress[]> {
   const chain = deps.chains.of(merchant, network);
-  if (chain.caps.sweepsPerTx === 0) return addresses;
-  const { native } = await chain.estimateFee('sweep', addresses.length);
+  const { sweepsPerTx } = chain.caps;
+  if (sweepsPerTx === 0 || addresses.length === 0) return addresses;
+  // They may be more than one transaction takes: all of them cost as much as a full one for each address.
+  const count = Math.min(addresses.length, sweepsPerTx);
+  const { native } = await chain.estimateFee('sweep', count);
   const price = await deps.rates.priceOfCoin(network);
-  const cost = price && dollarsOf(native, price);
+  const cost = price && (dollarsOf(native, price) * BigInt(addresses.length)) / BigInt(count);
   const nowSeconds = merchantTime(deps, merchant).seconds;
   return selectWorthy(addresses, { cost, nowSeconds, isUrgent });
 }

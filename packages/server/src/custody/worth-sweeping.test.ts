@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { selectWorthy } from './worth-sweeping.ts';
+import { isResting, selectWorthy } from './worth-sweeping.ts';
 
 const NOW = 1_000_000_000;
 const DAY = 86_400;
@@ -30,4 +30,13 @@ test('without a price many together are worth it, or a day', () => {
   expect(swept([coins(1n, DAY)], undefined)).toEqual([1n]);
   expect(swept([coins(1n)], undefined, true)).toEqual([1n]);
   expect(swept([], 5n)).toEqual([]);
+});
+
+test('an address whose sweeps fail again and again is tried ever more rarely, up to once a day', () => {
+  const restOf = (count: number) => {
+    const failed = { count, lastAt: NOW };
+    const waits = [0, 600, 1_199, 2_399, DAY - 1, DAY].filter((after) => isResting(failed, NOW + after));
+    return waits.at(-1);
+  };
+  expect([1, 2, 3, 9, 40].map(restOf)).toEqual([undefined, 1_199, 2_399, DAY - 1, DAY - 1]);
 });

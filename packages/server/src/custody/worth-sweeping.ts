@@ -43,3 +43,23 @@ export function selectWorthy<T extends Swept>(
     return one.amount >= each * (ageOf(one) >= OLD_SECONDS ? OLD_COST_SHARE : COST_SHARE);
   });
 }
+
+const REST_MIN_SECONDS = 600;
+const REST_MAX_SECONDS = 86_400;
+
+/** Sweeps of an address that moved nothing, since the last one that did. */
+export interface FailedSweeps {
+  count: number;
+  /** When the newest was decided. */
+  lastAt: number;
+}
+
+/**
+ * Whether an address is left alone for a while: each transaction costs its fee, and what has failed twice, as of an address
+ * that the token's issuer has blocked, will most likely fail again.
+ */
+export function isResting({ count, lastAt }: FailedSweeps, nowSeconds: number): boolean {
+  if (count < 2) return false;
+  const seconds = Math.min(REST_MAX_SECONDS, REST_MIN_SECONDS * 2 ** (count - 1));
+  return nowSeconds < lastAt + seconds;
+}

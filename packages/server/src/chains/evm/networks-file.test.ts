@@ -111,7 +111,7 @@ const WRONG: [name: string, changes: object, lines: string[]][] = [
     { fee_ceilings: { ...GOOD.fee_ceilings, max_fee_per_gas: 5, gas_per_transaction: 1 } },
     [
       'fee_ceilings.max_fee_per_gas must be wei in decimal digits, as text',
-      'fee_ceilings.gas_per_transaction must be a number from 21000 to 16777216',
+      'fee_ceilings.gas_per_transaction must be a number from 1000000 to 16777216',
     ],
   ],
   [

@@ -11,6 +11,8 @@ const ERRORS_MAX = 1_000;
 const WEI = /^(0|[1-9][0-9]{0,27})$/;
 /** EIP-7825: no transaction of mainnet may have more. */
 const GAS_MAX = 16_777_216;
+/** What any transaction of ours fits into: the largest one that cannot be split deploys a contract. */
+const GAS_MIN = 1_000_000;
 
 const closed = { additionalProperties: false };
 const Address = Type.String({ description: 'an address: 0x and 40 hex digits in quotes' });
@@ -56,9 +58,9 @@ export const NetworkEntry = Type.Object(
         max_fee_per_gas: Wei,
         max_priority_fee_per_gas: Wei,
         gas_per_transaction: Type.Integer({
-          minimum: 21_000,
+          minimum: GAS_MIN,
           maximum: GAS_MAX,
-          description: `a number from 21000 to ${GAS_MAX}`,
+          description: `a number from ${GAS_MIN} to ${GAS_MAX}`,
         }),
       },
       closed,
