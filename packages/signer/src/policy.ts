@@ -61,10 +61,16 @@ export interface Policy {
 
 const closed = <const P extends Type.TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
-const Money = Type.String({ pattern: `^(?:0|[1-9][0-9]{0,11})(?:\\.[0-9]{1,${DECIMALS}})?$` });
-const Wei = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,29})$' });
-const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
-const Key = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
+const Money = Type.String({
+  pattern: `^(?:0|[1-9][0-9]{0,11})(?:\\.[0-9]{1,${DECIMALS}})?$`,
+  description: 'an amount in quotes, such as "5000.00"',
+});
+const Wei = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,29})$', description: 'wei in digits, in quotes' });
+const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'an address: 0x and 40 hex digits in quotes',
+});
+const Key = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '0x and 64 small hex digits in quotes' });
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 

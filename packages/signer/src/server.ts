@@ -22,6 +22,8 @@ const REQUEST_MS = 10_000;
 const CONNECTIONS_MAX = 200;
 /** The user and the group of the socket alone. */
 const SOCKET_MODE = 0o660;
+/** What every system takes; Linux has room for 107. */
+const SOCKET_PATH_MAX = 103;
 
 /** Where the signer listens: a socket of this machine, or TLS 1.3 to callers with a certificate of `clientCa`. */
 export type Listen =
@@ -79,6 +81,11 @@ export async function serveSigner(signer: Signer, listen: Listen, failed: Failed
 }
 
 async function listenOnSocket(server: Server, socket: string): Promise<void> {
+  if (Buffer.byteLength(socket) > SOCKET_PATH_MAX)
+    throw new SignerMistake(
+      'listen',
+      `the path of a socket has at most ${SOCKET_PATH_MAX} bytes, and ${socket} has more: name a shorter one.`,
+    );
   await removeStale(socket);
   // The socket is made with the mode that the mask leaves, before anybody can connect.
   const mask = process.umask(0o777 & ~SOCKET_MODE);

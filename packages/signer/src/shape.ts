@@ -43,5 +43,18 @@ export function faultOf(shape: TSchema, value: unknown): string | undefined {
   if (error.keyword === 'required') return `${within(params.requiredProperties)} is missing.`;
   if (error.keyword === 'additionalProperties')
     return `${within(params.additionalProperties)} is not known here: take it out.`;
-  return `${at === '' ? 'it' : at} ${error.message}.`;
+  const described = descriptionAt(shape, error.schemaPath);
+  return `${at === '' ? 'it' : at} ${described === undefined ? error.message : `must be ${described}`}.`;
+}
+
+/** The description of the schema that refused: the last one on a path such as `#/properties/payouts/properties/per_day`. */
+function descriptionAt(shape: TSchema, schemaPath: string): string | undefined {
+  let found: unknown = shape;
+  for (const step of schemaPath.split('/').slice(1)) {
+    const next: unknown = typeof found === 'object' && found !== null ? Reflect.get(found, step) : undefined;
+    if (typeof next !== 'object' || next === null) break;
+    found = next;
+  }
+  if (typeof found !== 'object' || found === null || !('description' in found)) return undefined;
+  return typeof found.description === 'string' ? found.description : undefined;
 }

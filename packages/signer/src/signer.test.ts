@@ -258,6 +258,8 @@ test('a signer that is down, or somebody else, is unavailable and nothing worse'
   await expect(serveSigner({} as Signer, { socket: signer.socket }, () => {})).rejects.toThrow(
     'another process listens',
   );
+  const long = path.join(folder, 'x'.repeat(103));
+  await expect(serveSigner({} as Signer, { socket: long }, () => {})).rejects.toThrow('name a shorter one');
 });
 
 test('nothing is signed once the journal cannot be written, and the process is told to end', async () => {

@@ -14,7 +14,7 @@ const MARKS: Record<Check['status'], string> = {
   missing: 'MISSING',
   open: 'open',
 };
-const CHECK_WIDTH = 12;
+const CHECK_WIDTH = 14;
 const MARK_WIDTH = 9;
 
 /** A line for what was found, and one for what to do. */

@@ -35,7 +35,8 @@ interface WalletLine {
   unswept_USDC: string | null;
   /** Of transactions decided in the last 30 days: a merchant's with its sweeps, the gas tank's for all. */
   fees_30_days: string;
-  fees_30_days_usd: string;
+  /** Null where no rate was known. */
+  fees_30_days_usd: string | null;
 }
 
 /** `1500000000000000000` → `1.5`. */

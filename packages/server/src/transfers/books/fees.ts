@@ -7,8 +7,11 @@ import '../tables.ts';
 export interface FeeSum {
   /** Of the network's own coin, in its smallest unit. */
   native: bigint;
-  /** At the prices of their time, in dollars with six decimals; without those whose price was not known. */
-  dollars: string;
+  /**
+   * At the prices of their time, in dollars with six decimals, without those whose price was not known; null where none of
+   * them had one.
+   */
+  dollars: string | null;
 }
 
 /** The fees of transactions decided since a time: a merchant's with its sweeps and top-ups, or the gas tank's for all. */
@@ -19,9 +22,10 @@ export async function sumFees(
 ): Promise<FeeSum> {
   const whose =
     'tank' in of ? sql`key_ref = 'tank' and sender = ${of.tank}` : sql`merchant_id = ${of.merchantId}`;
-  const { rows } = await sql<{ native: string; dollars: string }>`
-    select coalesce(sum(fee_native), 0)::text as native, coalesce(sum(fee_usd), 0)::numeric(24, 6)::text as dollars
+  const { rows } = await sql<{ native: string; dollars: string | null }>`
+    select coalesce(sum(fee_native), 0)::text as native,
+      (case when sum(fee_native) > 0 then sum(fee_usd) else 0 end)::numeric(24, 6)::text as dollars
     from transfer_attempt
     where ${whose} and network = ${network} and completed_at >= ${since}`.execute(db);
-  return { native: BigInt(rows[0]?.native ?? 0), dollars: rows[0]?.dollars ?? '0' };
+  return { native: BigInt(rows[0]?.native ?? 0), dollars: rows[0]?.dollars ?? null };
 }
