@@ -80,7 +80,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
     async () => {
       const { world, service, merchant } = store;
       await store.paid(30);
-      const [payout = '', token] = [world.network().batchPayout ?? '', world.tokens.USDT ?? ''];
+      const [payout, token] = [world.network().batchPayout ?? '', world.tokens.USDT];
       for (const address of [payout, token.toLowerCase()]) {
         const refused = await store.drafted([
           { address: freshAddress(815), amount: '5.00' },

@@ -10,8 +10,9 @@ import { EndpointFailed, type RpcAnswer } from './rpc.ts';
 
 const REST_MS = 1_000;
 /** The node lacks what another one may have: a block it has not seen, a state it has dropped. */
-const LACKING =
-  /(header|block|state|history|trie node)s?\b.{0,40}(not (found|available|exist)|missing|pruned)|missing trie node|unknown block|pruned/i;
+const PAST = /header|block|state|history|trie node/i;
+const ABSENT = /not (?:found|available|exist)|missing|unknown block/i;
+const PRUNED = /pruned/i;
 
 export interface RpcOptions {
   log: Logger;
@@ -233,7 +234,9 @@ function resultOrRefusal(answer: RpcAnswer | undefined): unknown {
 }
 
 function isLacking(answer: RpcAnswer): boolean {
-  return 'refusal' in answer && LACKING.test(answer.refusal.message);
+  if (!('refusal' in answer)) return false;
+  const { message } = answer.refusal;
+  return PRUNED.test(message) || (PAST.test(message) && ABSENT.test(message));
 }
 
 function comparedAnswer(method: string, answer: RpcAnswer | undefined): string {
