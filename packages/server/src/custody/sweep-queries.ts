@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { KeyRef } from '../chains/index.ts';
+import type { KeyRef } from '../chains/port/index.ts';
 import { newId } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { listed } from '../platform/db/statements/index.ts';

@@ -1,5 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
-import type { KeyRef } from '../../chains/index.ts';
+import type { KeyRef } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
