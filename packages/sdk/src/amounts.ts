@@ -1,12 +1,26 @@
 import { formatAmount, parseTokens } from '@florin/contract/money';
 import type { Amount } from './types.ts';
 
-/** A number of tokens as base units: `usdt('12.34')` is 12_340_000n. Throws a RangeError on text of another form. */
+/**
+ * A number of tokens as base units: `usdt('12.34')` is 12_340_000n. Throws a RangeError on text of another form.
+ *
+ * @example
+ * ```ts
+ * await florin.testHelpers.fund({ currency: 'USDT', network: 'spl', amount: usdt('12.34') });
+ * ```
+ */
 export function usdt(tokens: string): bigint {
   return parseTokens(tokens);
 }
 
-/** As `usdt`: both stablecoins have six decimals on every network. */
+/**
+ * As `usdt`: both stablecoins have six decimals on every network.
+ *
+ * @example
+ * ```ts
+ * const price: bigint = usdc('0.5'); // 500_000n
+ * ```
+ */
 export function usdc(tokens: string): bigint {
   return parseTokens(tokens);
 }

@@ -37,7 +37,14 @@ export function signApproval(subject: ApprovalSubject, key: ApprovalKey): Approv
   return { approver, valid_until: validUntil, signature: `0x${signature.toString('hex')}` };
 }
 
-/** The text whose UTF-8 bytes an approver signs, for keys kept elsewhere. `validUntil` in Unix seconds. */
+/**
+ * The text whose UTF-8 bytes an approver signs, for keys kept elsewhere. `validUntil` in Unix seconds.
+ *
+ * @example
+ * ```ts
+ * const text = approvalText(await florin.payouts.statement(batchId), validUntil);
+ * ```
+ */
 export function approvalText(subject: ApprovalSubject, validUntil: number): string {
   const { kind, merchant, id, network, asset, items } = subject;
   const digest = createHash('sha256');

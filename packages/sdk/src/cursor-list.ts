@@ -29,6 +29,14 @@ export class CursorList<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
   // biome-ignore lint/suspicious/noThenProperty: awaiting a list reads its page
   readonly then: PromiseLike<Page<T>>['then'] = (read, refused) => this.page().then(read, refused); // oxlint-disable-line unicorn/no-thenable
 
+  /**
+   * The one page that the query names, as `await list` gives it.
+   *
+   * @example
+   * ```ts
+   * const { data } = await florin.customers.list({ limit: 5 }).page();
+   * ```
+   */
   page(): Promise<Page<T>> {
     return this.#read(this.#query);
   }
@@ -36,6 +44,13 @@ export class CursorList<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
   /**
    * Everything that fits the query as CSV, in pieces of UTF-8 as they arrive. The last line is `# n rows`; throws FlorinError
    * where the answer breaks off before it.
+   *
+   * @example
+   * ```ts
+   * const file = createWriteStream('payments.csv');
+   * for await (const piece of florin.payments.list({ status: 'completed' }).csv()) file.write(piece);
+   * file.end();
+   * ```
    */
   csv(signal?: AbortSignal): AsyncIterable<Uint8Array> {
     const { limit: _, ...query } = valuesOf(this.#query);

@@ -7,7 +7,14 @@ const PATH = '/customers';
 
 /** Customers. Calls that name a new customer by your own id create it. */
 export class Customers extends Resource {
-  /** Throws InvalidRequestError (param `external_customer_id`) for an id that is known. */
+  /**
+   * Creates a customer. Throws InvalidRequestError (param `external_customer_id`) for an id that is known.
+   *
+   * @example
+   * ```ts
+   * const customer = await florin.customers.create({ external_customer_id: 'user-17', email: 'ada@example.com' });
+   * ```
+   */
   async create(customer: CustomerInput): Promise<Customer> {
     const find = async (): Promise<Customer | undefined> => {
       const query = { external_customer_id: customer.external_customer_id, limit: 1 };
@@ -17,16 +24,38 @@ export class Customers extends Resource {
     return this.post(`${PATH}/create`, customer, find);
   }
 
+  /**
+   * A customer, by your own id or ours.
+   *
+   * @example
+   * ```ts
+   * const { email } = await florin.customers.retrieve('user-17');
+   * ```
+   */
   async retrieve(customerId: string): Promise<Customer> {
     return this.read(customerPath(customerId));
   }
 
-  /** Newest first. */
+  /**
+   * The customers of the merchant, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const customer of florin.customers.list()) console.log(customer.id, customer.name);
+   * ```
+   */
   list(query: CustomerQuery = {}): CursorList<Customer> {
     return this.pages(PATH, query, (customer) => customer.id);
   }
 
-  /** What is left out stays as it is. */
+  /**
+   * Changes a customer. What is left out stays as it is.
+   *
+   * @example
+   * ```ts
+   * await florin.customers.update('user-17', { email: 'ada@new.example' });
+   * ```
+   */
   async update(customerId: string, change: CustomerChange): Promise<Customer> {
     return this.amend(customerPath(customerId), change);
   }

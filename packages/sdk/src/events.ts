@@ -15,11 +15,28 @@ export class Events {
     this.#transport = transport;
   }
 
-  /** The store's events, newest first. */
+  /**
+   * The store's events, newest first.
+   *
+   * @example
+   * ```ts
+   * const { data } = await florin.events.list({ limit: 50 });
+   * console.log(data.map(({ type }) => type));
+   * ```
+   */
   list(query: EventQuery = {}): CursorList<WebhookEvent> {
     return new CursorList(this.#transport, '/events', query, (event) => event.id);
   }
 
+  /**
+   * An event, with the resource as it stood after the change.
+   *
+   * @example
+   * ```ts
+   * const event = await florin.events.retrieve(eventId);
+   * if (event.type === 'payment.completed') console.log(event.data.object.id);
+   * ```
+   */
   retrieve(eventId: string): Promise<WebhookEvent> {
     return this.#transport.send({ method: 'GET', path: `/events/${segment(eventId)}`, onDoubt: 'repeat' });
   }
@@ -28,12 +45,26 @@ export class Events {
    * The store's events as they happen, each once and in order of commit. It comes back by itself after an interruption,
    * behind the event that it gave last; it ends when the signal is aborted, and throws FlorinError where coming back is
    * refused. Keep the `id` of the last event that you are done with: `after` it, a later run goes on without a gap.
+   *
+   * @example
+   * ```ts
+   * const ending = new AbortController();
+   * process.once('SIGTERM', () => ending.abort());
+   * for await (const event of florin.events.stream({ after: lastEventId, signal: ending.signal })) console.log(event.type);
+   * ```
    */
   async *stream(options: EventStreamOptions = {}): AsyncGenerator<WebhookEvent, void, undefined> {
     for await (const { body } of this.streamRecorded(options)) yield JSON.parse(body);
   }
 
-  /** The same with the recorded bodies: the exact text that deliveries carry. */
+  /**
+   * The same with the recorded bodies: the exact text that deliveries carry.
+   *
+   * @example
+   * ```ts
+   * for await (const { type, body } of florin.events.streamRecorded()) console.log(type, body.length);
+   * ```
+   */
   async *streamRecorded(options: EventStreamOptions = {}): AsyncGenerator<RecordedEvent, void, undefined> {
     const { signal, onOpen, onInterrupt } = options;
     let place = options.after;

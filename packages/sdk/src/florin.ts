@@ -148,14 +148,29 @@ export class Florin {
 }
 
 class BalancesResource extends Resource {
-  /** One row per currency, in base units (6 digits). */
+  /**
+   * One row per currency, in base units (6 digits).
+   *
+   * @example
+   * ```ts
+   * const { data } = await florin.balances.retrieve();
+   * console.log(data.map(({ currency, available }) => `${available} ${currency}`));
+   * ```
+   */
   retrieve(): Promise<Balances> {
     return this.read('/balances');
   }
 }
 
 class LedgerEntries extends Resource {
-  /** Every transfer of value of the merchant, newest first. */
+  /**
+   * Every transfer of value of the merchant, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const entry of florin.ledgerEntries.list({ limit: 100 })) console.log(entry.amount, entry.currency);
+   * ```
+   */
   list(query: LedgerEntryQuery = {}): CursorList<LedgerEntry> {
     return this.pages('/ledger_entries', query, (entry) => entry.id);
   }

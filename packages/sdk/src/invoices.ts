@@ -7,11 +7,26 @@ const PATH = '/invoices';
 
 /** Invoices of subscriptions, one per period. */
 export class Invoices extends Resource {
-  /** Newest first. `customer` is your own id or ours. */
+  /**
+   * The invoices of the store, newest first. `customer` is your own id or ours.
+   *
+   * @example
+   * ```ts
+   * const { data } = await florin.invoices.list({ customer: 'user-17', status: 'open' });
+   * ```
+   */
   list(query: InvoiceQuery = {}): CursorList<Invoice> {
     return this.pages(PATH, query, (invoice) => invoice.id);
   }
 
+  /**
+   * An invoice with its lines.
+   *
+   * @example
+   * ```ts
+   * const { status, amount_due } = await florin.invoices.retrieve(invoiceId);
+   * ```
+   */
   async retrieve(invoiceId: string): Promise<Invoice> {
     return this.read(invoicePath(invoiceId));
   }
@@ -19,6 +34,12 @@ export class Invoices extends Resource {
   /**
    * Charges the payment method of the subscription now. The answer is `processing`; an event tells how it ends. Throws
    * InvalidRequestError for what cannot be charged, with `declineCode` and `charge` where the charge could not succeed.
+   *
+   * @example
+   * ```ts
+   * const invoice = await florin.invoices.pay(invoiceId);
+   * console.log(invoice.payment_status); // processing
+   * ```
    */
   async pay(invoiceId: string): Promise<Invoice> {
     const path = invoicePath(invoiceId);

@@ -7,22 +7,52 @@ const PATH = '/payment_methods';
 
 /** Mandates of customers' wallets, with which invoices are charged. */
 export class PaymentMethods extends Resource {
-  /** Newest first. `customer` is your own id or ours. */
+  /**
+   * The payment methods of the merchant, newest first. `customer` is your own id or ours.
+   *
+   * @example
+   * ```ts
+   * const { data } = await florin.paymentMethods.list({ customer: 'user-17', status: 'active' });
+   * ```
+   */
   list(query: PaymentMethodQuery = {}): CursorList<PaymentMethod> {
     return this.pages(PATH, query, (method) => method.id);
   }
 
+  /**
+   * A payment method, with its mandate.
+   *
+   * @example
+   * ```ts
+   * const { status, mandate_id } = await florin.paymentMethods.retrieve(paymentMethodId);
+   * ```
+   */
   async retrieve(paymentMethodId: string): Promise<PaymentMethod> {
     return this.read(methodPath(paymentMethodId));
   }
 
-  /** What is left out stays as it is. */
+  /**
+   * Changes a payment method. What is left out stays as it is.
+   *
+   * @example
+   * ```ts
+   * await florin.paymentMethods.update(paymentMethodId, { metadata: { wallet: 'main' } });
+   * ```
+   */
   async update(paymentMethodId: string, change: PaymentMethodUpdateInput): Promise<PaymentMethod> {
     const path = `${PATH}/${segment(paymentMethodId)}/update`;
     return this.amend(methodPath(paymentMethodId), change, { path });
   }
 
-  /** Detaches it for good: it is never charged again. */
+  /**
+   * Detaches it for good: it is never charged again.
+   *
+   * @example
+   * ```ts
+   * const method = await florin.paymentMethods.revoke(paymentMethodId);
+   * console.log(method.status); // revoked
+   * ```
+   */
   async revoke(paymentMethodId: string): Promise<PaymentMethod> {
     const isRevoked = ({ status }: PaymentMethod) => status === 'revoked';
     const find = this.foundIf(methodPath(paymentMethodId), isRevoked);

@@ -5,11 +5,29 @@ import type { Payment, PaymentAcceptInput, PaymentQuery } from './types.ts';
 
 /** Payments of sessions: received, counted and held money. Accepts session ids (`cs_…`), too. */
 export class Payments extends Resource {
-  /** The payments of the store, newest first: of sessions and links, and the charges of mandates. */
+  /**
+   * The payments of the store, newest first: of sessions and links, and the charges of mandates.
+   *
+   * @example
+   * ```ts
+   * const today = Math.floor(Date.now() / 86_400_000) * 86_400;
+   * for await (const payment of florin.payments.list({ status: 'completed', created: { gte: today } })) {
+   *   console.log(payment.id, payment.amount_received);
+   * }
+   * ```
+   */
   list(query: PaymentQuery = {}): CursorList<Payment> {
     return this.pages('/payments', query, (payment) => payment.id);
   }
 
+  /**
+   * A payment with its transfers, by its own id or its session's.
+   *
+   * @example
+   * ```ts
+   * const { status, amount_received } = await florin.payments.retrieve(paymentId);
+   * ```
+   */
   async retrieve(paymentId: string): Promise<Payment> {
     return this.read(paymentPath(paymentId));
   }
@@ -17,6 +35,12 @@ export class Payments extends Resource {
   /**
    * Takes what is held as it is, too little or too late, and completes the payment; with `tx_id` one transfer of a wrong
    * token, which completes nothing. Throws InvalidRequestError where nothing waits for it.
+   *
+   * @example
+   * ```ts
+   * const payment = await florin.payments.accept(paymentId);
+   * console.log(payment.status); // completed
+   * ```
    */
   async accept(paymentId: string, input: PaymentAcceptInput = {}): Promise<Payment> {
     const path = paymentPath(paymentId);

@@ -32,7 +32,18 @@ const SUBMITTED: ReadonlySet<PayoutBatchStatus> = new Set([
 
 /** Payout batches. Every write that may or may not have happened is looked up before it is sent again. */
 export class Payouts extends Resource {
-  /** Creates a draft; nothing is paid before `submit`. Throws InvalidRequestError, ConflictError and the common ones. */
+  /**
+   * Creates a draft; nothing is paid before `submit`. Throws InvalidRequestError, ConflictError and the common ones.
+   *
+   * @example
+   * ```ts
+   * const batch = await florin.payouts.create({
+   *   currency: 'USDT',
+   *   items: wages.map(({ address }) => ({ network: 'trc20', address, amount: usdt('120.50') })),
+   * });
+   * await florin.payouts.submit(batch.batch_id);
+   * ```
+   */
   async create(batch: PayoutBatchInput, options: CreateOptions = {}): Promise<PayoutBatch> {
     const idempotencyKey = options.idempotencyKey ?? randomUUID();
     const find = async (): Promise<PayoutBatch | undefined> => {
@@ -45,26 +56,64 @@ export class Payouts extends Resource {
     return this.write({ method: 'POST', path: PATH, body, idempotencyKey, onDoubt: find });
   }
 
+  /**
+   * A batch, without its items.
+   *
+   * @example
+   * ```ts
+   * const { status, total_amount } = await florin.payouts.retrieve(batchId);
+   * ```
+   */
   async retrieve(batchId: string): Promise<PayoutBatch> {
     return this.read(batchPath(batchId));
   }
 
-  /** Newest first. */
+  /**
+   * The batches of the store, newest first.
+   *
+   * @example
+   * ```ts
+   * const { data } = await florin.payouts.list({ status: 'pending_approval' });
+   * ```
+   */
   list(query: PayoutBatchQuery = {}): CursorList<PayoutBatch> {
     return this.pages(PATH, query, (batch) => batch.batch_id);
   }
 
-  /** Starts the payout. The balance is reserved; above a limit of approval it waits in `pending_approval`. */
+  /**
+   * Starts the payout. The balance is reserved; above a limit of approval it waits in `pending_approval`.
+   *
+   * @example
+   * ```ts
+   * const { status } = await florin.payouts.submit(batchId);
+   * if (status === 'pending_approval') console.log('two people have to approve it');
+   * ```
+   */
   async submit(batchId: string): Promise<PayoutBatch> {
     return this.#move(batchId, 'submit', (status) => SUBMITTED.has(status));
   }
 
-  /** Ends a batch that no transfer was sent for yet and releases what it reserved. */
+  /**
+   * Ends a batch that no transfer was sent for yet and releases what it reserved.
+   *
+   * @example
+   * ```ts
+   * await florin.payouts.cancel(batchId);
+   * ```
+   */
   async cancel(batchId: string): Promise<PayoutBatch> {
     return this.#move(batchId, 'cancel', (status) => status === 'canceled');
   }
 
-  /** What the approvers of a batch of real money sign; see `signApproval`. */
+  /**
+   * What the approvers of a batch of real money sign; see `signApproval`.
+   *
+   * @example
+   * ```ts
+   * const subject = await florin.payouts.statement(batchId);
+   * console.log(subject.items.length, subject.network);
+   * ```
+   */
   async statement(batchId: string): Promise<ApprovalSubject> {
     return this.read(`${batchPath(batchId)}/statement`);
   }
@@ -72,6 +121,12 @@ export class Payouts extends Resource {
   /**
    * Approves a batch of real money with an approver's signature, of `signApproval` or of a wallet. Throws InvalidRequestError
    * where it is not that approver's, or not over this batch, and the common ones.
+   *
+   * @example
+   * ```ts
+   * const subject = await florin.payouts.statement(batchId);
+   * await florin.payouts.approve(batchId, signApproval(subject, { approver: 'payroll', privateKey }));
+   * ```
    */
   async approve(batchId: string, approval: ApprovalInput): Promise<PayoutBatch> {
     const path = batchPath(batchId);
@@ -79,22 +134,51 @@ export class Payouts extends Resource {
     return this.post(`${path}/approve`, approval, find);
   }
 
-  /** In the order of the batch. */
+  /**
+   * The items of a batch, in its order.
+   *
+   * @example
+   * ```ts
+   * for await (const item of florin.payouts.items(batchId, { status: 'failed' })) console.log(item.item_id);
+   * ```
+   */
   items(batchId: string, query: PayoutItemQuery = {}): CursorList<PayoutItem> {
     return this.pages(`${batchPath(batchId)}/items`, query, (item) => item.item_id);
   }
 
+  /**
+   * An item, with its transaction once there is one.
+   *
+   * @example
+   * ```ts
+   * const { status, tx_id } = await florin.payouts.item(batchId, itemId);
+   * ```
+   */
   async item(batchId: string, itemId: string): Promise<PayoutItem> {
     return this.read(itemPath(batchId, itemId));
   }
 
-  /** Replaces an item as a whole, in `draft` and `needs_fix`. */
+  /**
+   * Replaces an item as a whole, in `draft` and `needs_fix`.
+   *
+   * @example
+   * ```ts
+   * await florin.payouts.updateItem(batchId, itemId, { network: 'trc20', address, amount: usdt('99.90') });
+   * ```
+   */
   async updateItem(batchId: string, itemId: string, item: PayoutItemInput): Promise<PayoutItem> {
     const path = itemPath(batchId, itemId);
     return this.amend(path, itemBody(item), { method: 'PUT', path });
   }
 
-  /** Drops an item, in `draft` and `needs_fix`, and answers the batch that is left. */
+  /**
+   * Drops an item, in `draft` and `needs_fix`, and answers the batch that is left.
+   *
+   * @example
+   * ```ts
+   * const { total_count } = await florin.payouts.deleteItem(batchId, itemId);
+   * ```
+   */
   async deleteItem(batchId: string, itemId: string): Promise<PayoutBatch> {
     const path = itemPath(batchId, itemId);
     const find = async (): Promise<PayoutBatch | undefined> => {

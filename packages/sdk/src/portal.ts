@@ -12,7 +12,14 @@ export class Portal {
 }
 
 class PortalSessions extends Resource {
-  /** Send the customer to the `url` of the answer. A repeat makes another one, which harms nobody. */
+  /**
+   * Send the customer to the `url` of the answer. A repeat makes another one, which harms nobody.
+   *
+   * @example
+   * ```ts
+   * const { url } = await florin.portal.sessions.create({ customer: 'user-17', return_url: 'https://shop.example' });
+   * ```
+   */
   async create(session: PortalSessionInput): Promise<PortalSession> {
     return this.post('/portal/sessions', session, 'repeat');
   }

@@ -15,6 +15,17 @@ export class Refunds extends Resource {
    * made: give your own to repeat after a crash. Without `address`, and where the payer has proved no wallet, send the
    * payer to `claim_url` of the answer. Throws InvalidRequestError for what cannot be refunded, ConflictError for a
    * refund_id that stands for another request, RateLimitError where the day's limit is reached, and the common ones.
+   *
+   * @example
+   * ```ts
+   * const refund = await florin.refunds.create({
+   *   refund_id: 'order-17-returned',
+   *   payment_id: paymentId,
+   *   amount: usdt('5.00'),
+   *   currency: 'USDT',
+   * });
+   * if (refund.claim_url !== null) console.log(refund.claim_url); // the payer names an address there
+   * ```
    */
   async create(refund: RefundInput): Promise<Refund> {
     const { amount, refund_id: refundId = randomUUID(), ...rest } = refund;
@@ -31,16 +42,38 @@ export class Refunds extends Resource {
     return this.post(`${PATH}/create`, body, find);
   }
 
-  /** The refunds of the store, newest first. */
+  /**
+   * The refunds of the store, newest first.
+   *
+   * @example
+   * ```ts
+   * const { data } = await florin.refunds.list({ status: 'pending' });
+   * ```
+   */
   list(query: RefundQuery = {}): CursorList<Refund> {
     return this.pages(PATH, query, (refund) => refund.refund_id);
   }
 
+  /**
+   * A refund, by your own id.
+   *
+   * @example
+   * ```ts
+   * const { status, tx_id } = await florin.refunds.retrieve('order-17-returned');
+   * ```
+   */
   async retrieve(refundId: string): Promise<Refund> {
     return this.read(refundPath(refundId));
   }
 
-  /** Cancels a `pending` refund and releases its money. */
+  /**
+   * Cancels a `pending` refund and releases its money.
+   *
+   * @example
+   * ```ts
+   * await florin.refunds.cancel('order-17-returned');
+   * ```
+   */
   async cancel(refundId: string): Promise<Refund> {
     const find = async (): Promise<Refund | undefined> => {
       const refund = await this.#find(refundId);
@@ -50,12 +83,28 @@ export class Refunds extends Resource {
     return this.post(path, {}, find);
   }
 
-  /** What the approvers of a refund of real money sign; see `signApproval`. */
+  /**
+   * What the approvers of a refund of real money sign; see `signApproval`.
+   *
+   * @example
+   * ```ts
+   * const subject = await florin.refunds.statement('order-17-returned');
+   * ```
+   */
   async statement(refundId: string): Promise<ApprovalSubject> {
     return this.read(`${refundPath(refundId)}/statement`);
   }
 
-  /** Approves a refund of real money with an approver's signature. Throws as `payouts.approve`. */
+  /**
+   * Approves a refund of real money with an approver's signature. Throws as `payouts.approve`.
+   *
+   * @example
+   * ```ts
+   * const subject = await florin.refunds.statement('order-17-returned');
+   * const approval = signApproval(subject, { approver: 'support', privateKey });
+   * await florin.refunds.approve('order-17-returned', approval);
+   * ```
+   */
   async approve(refundId: string, approval: ApprovalInput): Promise<Refund> {
     const path = refundPath(refundId);
     const find = this.foundIf<Refund>(path, ({ status }) => status !== 'pending');

@@ -14,7 +14,14 @@ export interface Stamp {
   readonly nonce: string;
 }
 
-/** A stamp serves one attempt only: a repeated request needs a new one. */
+/**
+ * A stamp serves one attempt only: a repeated request needs a new one.
+ *
+ * @example
+ * ```ts
+ * const { timestamp, nonce } = freshStamp();
+ * ```
+ */
 export function freshStamp(): Stamp {
   return { timestamp: String(Math.floor(Date.now() / 1000)), nonce: randomUUID() };
 }
@@ -26,7 +33,15 @@ export function hmacHex(secret: string | Uint8Array, parts: readonly Uint8Array[
   return hmac.digest('hex');
 }
 
-/** The three signature headers over exactly these body bytes (spec section 5, and 6 for webhooks). */
+/**
+ * The three signature headers over exactly these body bytes (spec section 5, and 6 for webhooks).
+ *
+ * @example
+ * ```ts
+ * const body = new TextEncoder().encode(JSON.stringify({ amount: 499, currency: 'USD' }));
+ * const headers = signatureHeaders('the secret key', body, freshStamp());
+ * ```
+ */
 export function signatureHeaders(secret: string, body: Uint8Array, stamp: Stamp): Record<string, string> {
   return {
     [TIMESTAMP_HEADER]: stamp.timestamp,

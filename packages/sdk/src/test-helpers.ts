@@ -40,31 +40,67 @@ export class TestHelpers extends Resource {
     this.paymentMethods = new SandboxWallets(transport);
   }
 
-  /** Adds to the balance and to the simulated custody. Has no idempotency key, so it is not repeated when in doubt. */
+  /**
+   * Adds to the balance and to the simulated custody. Has no idempotency key, so it is not repeated when in doubt.
+   *
+   * @example
+   * ```ts
+   * await florin.testHelpers.fund({ currency: 'USDT', network: 'trc20', amount: usdt('1000') });
+   * ```
+   */
   async fund(input: FundInput): Promise<Balances> {
     const body = { ...input, amount: baseUnits(input.amount) };
     return this.post(`${PATH}/fund`, body, 'stop');
   }
 
-  /** Payout addresses whose transfers succeed, fail, get stuck or are refused for risk. */
+  /**
+   * Payout addresses whose transfers succeed, fail, get stuck or are refused for risk.
+   *
+   * @example
+   * ```ts
+   * const { trc20 } = await florin.testHelpers.addresses();
+   * console.log(trc20.stuck);
+   * ```
+   */
   addresses(): Promise<TestAddresses> {
     return this.read(`${PATH}/addresses`);
   }
 
-  /** Transfers on the simulated chain, of one address or of all. */
+  /**
+   * Transfers on the simulated chain, of one address or of all.
+   *
+   * @example
+   * ```ts
+   * for await (const { to, amount } of florin.testHelpers.transfers('erc20', address)) console.log(to, amount);
+   * ```
+   */
   transfers(network: Network, address?: string, page: PageQuery = {}): CursorList<SimulatedTransfer> {
     const query = address === undefined ? page : { ...page, address };
     const path = `${PATH}/chains/${segment(network)}/transfers`;
     return this.pages(path, query, (transfer) => transfer.id);
   }
 
-  /** Mines, reorganises or disturbs a simulated chain. Not repeated when in doubt. */
+  /**
+   * Mines, reorganises or disturbs a simulated chain. Not repeated when in doubt.
+   *
+   * @example
+   * ```ts
+   * await florin.testHelpers.controlChain('erc20', { mine: 12 });
+   * ```
+   */
   controlChain(network: Network, order: ChainControl): Promise<ChainHeight> {
     const path = `${PATH}/chains/${segment(network)}`;
     return this.post(path, order, 'stop');
   }
 
-  /** The merchant's clock, Unix seconds. */
+  /**
+   * The merchant's clock, Unix seconds.
+   *
+   * @example
+   * ```ts
+   * console.log(new Date((await florin.testHelpers.now()) * 1000));
+   * ```
+   */
   async now(): Promise<number> {
     const clock = await this.read<ClockState>(`${PATH}/clock`);
     return clock.now;
@@ -75,6 +111,11 @@ export class TestHelpers extends Resource {
    * calls, each up to 20 s.
    *
    * @returns the clock's new time, Unix seconds
+   *
+   * @example
+   * ```ts
+   * await florin.testHelpers.advanceClock(31 * 86_400); // renewals on the way have happened
+   * ```
    */
   async advanceClock(seconds: number): Promise<number> {
     const until = (await this.now()) + seconds;
@@ -93,6 +134,11 @@ class SandboxPayer extends Resource {
   /**
    * The payer chooses an option and sends; answers when the transfer is credited, with `final: false` when it is seen.
    * Not repeated when in doubt: it would pay twice.
+   *
+   * @example
+   * ```ts
+   * await florin.testHelpers.checkout.sessions.pay(sessionId, { currency: 'USDT', network: 'trc20' });
+   * ```
    */
   async pay(sessionId: string, input: SessionPayInput): Promise<Payment> {
     const { amount, ...rest } = input;
@@ -103,7 +149,14 @@ class SandboxPayer extends Resource {
 }
 
 class SandboxClaims extends Resource {
-  /** The payer opens the claim link of a refund and names the address: once, so it is not repeated when in doubt. */
+  /**
+   * The payer opens the claim link of a refund and names the address: once, so it is not repeated when in doubt.
+   *
+   * @example
+   * ```ts
+   * await florin.testHelpers.refunds.claim('order-17-returned', address);
+   * ```
+   */
   async claim(refundId: string, address: string): Promise<Refund> {
     const path = `${PATH}/refunds/${segment(refundId)}/claim`;
     return this.post(path, { address }, 'stop');
@@ -123,6 +176,11 @@ class SandboxSubscribers extends Resource {
   /**
    * The customer gives a mandate from a new wallet and pays the first invoice if it is due; answers when that is final.
    * Not repeated when in doubt: each time is a mandate of its own.
+   *
+   * @example
+   * ```ts
+   * await florin.testHelpers.subscriptions.authorize(subscriptionId, { currency: 'USDC', network: 'erc20' });
+   * ```
    */
   async authorize(subscriptionId: string, input: SubscriptionAuthorizeInput): Promise<Subscription> {
     const { cap, balance, ...rest } = input;
@@ -134,7 +192,14 @@ class SandboxSubscribers extends Resource {
 
 /** Changes the wallets behind payment methods. */
 class SandboxWallets extends Resource {
-  /** Sets the wallet's balance and allowance, or revokes the mandate. */
+  /**
+   * Sets the wallet's balance and allowance, or revokes the mandate.
+   *
+   * @example
+   * ```ts
+   * await florin.testHelpers.paymentMethods.change(paymentMethodId, { balance: usdt('0') });
+   * ```
+   */
   async change(paymentMethodId: string, input: PaymentMethodChangeInput): Promise<PaymentMethod> {
     const { balance, allowance, ...rest } = input;
     const path = `${PATH}/payment_methods/${segment(paymentMethodId)}`;

@@ -38,6 +38,12 @@ const responses = new WeakMap<object, ResponseInfo>();
 /**
  * The answer that a result came with: its status, request id and headers. A page of a list has one as well; undefined for
  * objects that no call returned.
+ *
+ * @example
+ * ```ts
+ * const payment = await florin.payments.retrieve(paymentId);
+ * console.log(responseOf(payment)?.requestId);
+ * ```
  */
 export const responseOf = (result: object): ResponseInfo | undefined => responses.get(result);
 

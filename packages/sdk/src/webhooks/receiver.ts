@@ -47,6 +47,15 @@ export interface Receiver {
  * webhook that is refused, 413 beyond 1 MiB, 500 when `onEvent` threw or the receiver is set up wrongly (no secret, a
  * body that was parsed before), so that the service comes again. Throws a TypeError if a secret is missing from the
  * start.
+ *
+ * @example
+ * ```ts
+ * const receiver = webhooks.receiver({
+ *   secret: process.env.FLORIN_SECRET_KEY,
+ *   onEvent: (event) => console.log(event.type, event.id),
+ * });
+ * createServer(receiver.node).listen(8080);
+ * ```
  */
 export function receiver(options: ReceiverOptions): Receiver {
   const { secret } = options;

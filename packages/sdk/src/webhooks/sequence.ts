@@ -21,6 +21,14 @@ export type GuardedHandler = (event: WebhookEvent) => Promise<Verdict>;
  *
  * The mark is set first and committed last, with whatever the handler wrote in `tx`: a handler that fails leaves no
  * mark, and the retry finds its event new. Throws what the handler throws.
+ *
+ * @example
+ * ```ts
+ * const onEvent = webhooks.latestOnly(async (event) => {
+ *   if (event.type.startsWith('payment.')) console.log(event.data.object);
+ * });
+ * const receiver = webhooks.receiver({ secret: process.env.FLORIN_SECRET_KEY, onEvent });
+ * ```
  */
 export function latestOnly(handler: (event: WebhookEvent) => unknown): GuardedHandler;
 export function latestOnly<Tx>(
@@ -43,6 +51,13 @@ export function latestOnly(
 /**
  * An event handler that sees each event once, in any order: for handlers that act on a `type`, such as sending goods on
  * `invoice.paid`. Marks are committed as those of `latestOnly` are.
+ *
+ * @example
+ * ```ts
+ * const onEvent = webhooks.everyOnce(async (event) => {
+ *   if (event.type === 'invoice.paid') console.log('send', event.data.object.id);
+ * });
+ * ```
  */
 export function everyOnce(handler: (event: WebhookEvent) => unknown): GuardedHandler;
 export function everyOnce<Tx>(

@@ -8,7 +8,15 @@ export interface TestHeaderOptions extends Partial<Stamp> {
   eventId?: string;
 }
 
-/** The headers of a delivery signed with `secret`, for tests of your own receiver. */
+/**
+ * The headers of a delivery signed with `secret`, for tests of your own receiver.
+ *
+ * @example
+ * ```ts
+ * const body = JSON.stringify({ id: 'evt_1', type: 'payment.completed' });
+ * const headers = webhooks.generateTestHeaders(body, 'the secret key');
+ * ```
+ */
 export function generateTestHeaders(
   rawBody: Uint8Array | string,
   secret: string,

@@ -62,6 +62,12 @@ export interface VerifyOptions {
  * any parser: its bytes, or its text where a platform hands on that alone. Throws WebhookVerificationError for what came, a TypeError for a secret that is missing.
  * A valid webhook can come twice: drop those whose `id` you have seen. Trust the event's own `id` and `type`, since the
  * headers that repeat them are not signed.
+ *
+ * @example
+ * ```ts
+ * const event = webhooks.verify(rawBody, headers, process.env.FLORIN_SECRET_KEY);
+ * if (event.type === 'payment.completed') console.log(event.data.object.id);
+ * ```
  */
 export function verify(
   rawBody: string | Uint8Array | ArrayBuffer,
