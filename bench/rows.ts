@@ -125,7 +125,7 @@ export const ROWS = {
     floor: 300,
   },
   '17b': {
-    title: 'memory of the API node that takes beyond that of 10,000 payments',
+    title: 'memory of the API node that takes beyond that of 100,000 payments',
     unit: 'MB',
     better: 'lower',
     goal: 20,

@@ -1,9 +1,26 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred } from '../platform/db/statements/index.ts';
+import { columnsOf, insertRows } from '../platform/db/statements/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
+
+const SESSION = columnsOf('checkout_session', {
+  merchant_id: 'uuid',
+  session_id: 'uuid',
+  store_id: 'uuid',
+  payment_id: 'uuid',
+  page_token: 'text',
+  order_id: 'text',
+  description: 'text',
+  customer_email: 'text',
+  success_url: 'text',
+  cancel_url: 'text',
+  options: 'jsonb',
+  period_start: 'bigint',
+  period_end: 'bigint',
+  created_at: 'bigint',
+});
 
 const paymentNotFound = () => new Fail('resource_not_found', 'There is no such payment.');
 const sessionNotFound = () => new Fail('resource_not_found', 'There is no such session.');
@@ -77,6 +94,5 @@ export async function findPaymentId(db: Db, owner: Owner, id: string): Promise<s
 }
 
 export async function insertSession(tx: Tx, session: SessionRow): Promise<void> {
-  const row = { ...session, options: JSON.stringify(session.options) };
-  await deferred`${tx.insertInto('checkout_session').values(row)}`.execute(tx);
+  await insertRows(tx, SESSION, [session]);
 }

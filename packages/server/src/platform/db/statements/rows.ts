@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { invariant } from '../../fail.ts';
 import type { Tables, Tx } from '../db.ts';
-import { deferred } from './statement.ts';
+import { deferred, deferredText } from './statement.ts';
 
 /** The database's name of a type; a test compares them with the schema. */
 export type ColumnType = 'uuid' | 'text' | 'bigint' | 'integer' | 'boolean' | 'jsonb';
@@ -31,6 +31,8 @@ export interface Columns<T extends TenantTable> {
   readonly types: Readonly<Record<Column<T>, ColumnType>>;
   /** The list for `select …`. */
   readonly list: RawBuilder<unknown>;
+  /** The text of `insertRows`: the merchant, then an array for each other column. */
+  readonly insertText: string;
 }
 
 /**
@@ -42,7 +44,15 @@ export function columnsOf<T extends TenantTable>(
   table: T,
   types: { readonly [C in Column<T>]: TypeOf<Row<T>[C]> },
 ): Columns<T> {
-  return { table, types, list: sql.raw(Object.keys(types).map(quoted).join(', ')) };
+  const list = sql.raw(Object.keys(types).map(quoted).join(', '));
+  return { table, types, list, insertText: insertTextOf(table, types) };
+}
+
+function insertTextOf(table: string, types: Readonly<Record<string, ColumnType>>): string {
+  const names = namesOf(types);
+  const arrays = names.map((name, i) => `$${i + 2}::${types[name]}[]`);
+  return `insert into ${quoted(table)} (merchant_id, ${names.map(quoted).join(', ')})
+    select $1::uuid, r.* from unnest(${arrays.join(', ')}) as r`;
 }
 
 /**
@@ -58,10 +68,10 @@ export async function insertRows<T extends TenantTable>(
 ): Promise<void> {
   const [first] = rows;
   if (first === undefined) return;
-  const names = namesOf(columns.types);
-  await deferred`
-    insert into ${sql.table(columns.table)} (merchant_id, ${listOf(names)})
-    select ${merchantOf(rows)}::uuid, r.* from unnest(${arraysOf(columns, names, rows)}) as r`.execute(tx);
+  const arrays = arraysOf(columns, namesOf(columns.types), rows);
+  await deferredText(columns.insertText, [merchantOf(rows), ...arrays.map(({ values }) => values)]).execute(
+    tx,
+  );
 }
 
 /**
@@ -83,9 +93,10 @@ export async function updateRows<T extends TenantTable, Key extends Column<T>>(
   const changed = names.filter((name) => !keys.some((key) => key === name));
   const sets = changed.map((name) => `${quoted(name)} = v.${quoted(name)}`).join(', ');
   const meets = keys.map((name) => `t.${quoted(name)} = v.${quoted(name)}`).join(' and ');
+  const arrays = arraysOf(columns, names, rows).map(({ type, values }) => sql`${values}::${sql.raw(type)}[]`);
   await deferred`
     update ${sql.table(columns.table)} as t set ${sql.raw(sets)}
-    from unnest(${arraysOf(columns, names, rows)}) as v (${listOf(names)})
+    from unnest(${sql.join(arrays)}) as v (${listOf(names)})
     where t.merchant_id = ${merchantOf(rows)} and ${sql.raw(meets)}`.execute(tx);
 }
 
@@ -130,9 +141,9 @@ function arraysOf(
   { table, types }: { table: string; types: Readonly<Record<string, ColumnType>> },
   names: readonly string[],
   rows: readonly object[],
-): RawBuilder<unknown> {
+): { type: ColumnType; values: readonly unknown[] }[] {
   const valuesOf = rows.map((row) => new Map<string, unknown>(Object.entries(row)));
-  const arrays = names.map((name) => {
+  return names.map((name) => {
     const type = types[name];
     invariant(type !== undefined, `${table} has no column ${name}`);
     const values = valuesOf.map((row) => {
@@ -140,9 +151,8 @@ function arraysOf(
       invariant(value !== undefined, `a row of ${table} names no ${name}`);
       return type === 'jsonb' && value !== null ? JSON.stringify(value) : value;
     });
-    return sql`${values}::${sql.raw(type)}[]`;
+    return { type, values };
   });
-  return sql.join(arrays);
 }
 
 const listOf = (names: readonly string[]) => sql.raw(names.map(quoted).join(', '));

@@ -5,10 +5,10 @@ import { preparedName, type StatementResult } from '../pipeline.ts';
 
 /** A statement that each connection parses and plans once, and then runs by its name. */
 export class PreparedStatement<Row> {
-  readonly #query: RawBuilder<Row>;
+  readonly #query: Pick<RawBuilder<Row>, 'compile'>;
   readonly #isDeferred: boolean;
 
-  constructor(query: RawBuilder<Row>, isDeferred: boolean) {
+  constructor(query: Pick<RawBuilder<Row>, 'compile'>, isDeferred: boolean) {
     this.#query = query;
     this.#isDeferred = isDeferred;
   }
@@ -49,6 +49,11 @@ export function prepared<Row = unknown>(
  */
 export function deferred(text: TemplateStringsArray, ...values: unknown[]): PreparedStatement<unknown> {
   return new PreparedStatement(sql(text, ...values), true);
+}
+
+/** As `deferred`, for a text that was made before, with `$1` and so on: making one for each run costs more than sending it. */
+export function deferredText(text: string, values: readonly unknown[]): PreparedStatement<unknown> {
+  return new PreparedStatement({ compile: () => CompiledQuery.raw(text, [...values]) }, true);
 }
 
 /**
