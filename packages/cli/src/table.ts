@@ -24,26 +24,87 @@ function fit(text: string, width: number, toRight: boolean): string {
 
 const titleOf = (key: string) => key.replaceAll('_', ' ').toUpperCase();
 
-/** Rows under titles, columns aligned, numbers to the right. The columns are the keys of the first row. */
+/** What a terminal shows in one line. */
+const LINE = 80;
+const INDENT = '  ';
+/** Where a value may be broken: after a space, a comma or a semicolon. An id or an address stays whole. */
+const BREAKS = /(?<=[ ,;])/;
+
+/** A text in lines of at most `width` characters, as far as it has places to break. */
+function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const piece of text.split(BREAKS)) {
+    const line = `${lines.at(-1)}${piece}`;
+    if (widthOf(line.trimEnd()) <= width || lines.at(-1) === '') lines[lines.length - 1] = line;
+    else lines.push(piece);
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+interface Column {
+  /** The title, then a cell for each row, each in lines. */
+  cells: readonly (readonly string[])[];
+  width: number;
+  toRight: boolean;
+}
+
+function columnOf(key: string, rows: readonly Row[]): Column {
+  const texts = rows.map((row) => cell(row[key]));
+  const cells = [titleOf(key), ...texts].map((text) => wrap(text, LINE - INDENT.length));
+  return {
+    cells,
+    toRight: texts.every((text) => NUMBER.test(text)),
+    width: Math.max(...cells.flat().map(widthOf)),
+  };
+}
+
+/** Columns side by side as long as they fit; the others follow below. */
+function fold(columns: readonly Column[]): Column[][] {
+  const groups: Column[][] = [[]];
+  let taken = 0;
+  for (const column of columns) {
+    const group = groups.at(-1) ?? [];
+    const needed = taken + column.width + (group.length > 0 ? GAP.length : 0);
+    if (needed <= LINE || group.length === 0) {
+      group.push(column);
+      taken = group.length === 1 ? taken + column.width : needed;
+    } else {
+      groups.push([column]);
+      taken = INDENT.length + column.width;
+    }
+  }
+  return groups;
+}
+
+/** One row of a group of columns: as many lines as its longest cell has. */
+function linesOf(group: readonly Column[], row: number): string[] {
+  const height = Math.max(...group.map(({ cells }) => cells[row]?.length ?? 0));
+  return Array.from({ length: height }, (_, line) =>
+    group.map(({ cells, width, toRight }) => fit(cells[row]?.[line] ?? '', width, toRight)).join(GAP),
+  );
+}
+
+/**
+ * Rows under titles, columns aligned, numbers to the right. The columns are the keys of the first row. Those that do not
+ * fit in 80 characters go on below, indented.
+ */
 export function formatTable(rows: readonly Row[]): string {
   if (rows.length === 0) return '(none)';
-  const columns = Object.keys(rows[0] ?? {}).map((key) => {
-    const cells = rows.map((row) => cell(row[key]));
-    const toRight = cells.every((text) => NUMBER.test(text));
-    const width = Math.max(...[titleOf(key), ...cells].map(widthOf));
-    return { lines: [titleOf(key), ...cells], toRight, width };
-  });
-  const lines = [-1, ...rows.keys()].map((row) =>
-    columns.map(({ lines: texts, width, toRight }) => fit(texts[row + 1] ?? '', width, toRight)).join(GAP),
+  const groups = fold(Object.keys(rows[0] ?? {}).map((key) => columnOf(key, rows)));
+  const lines = [-1, ...rows.keys()].flatMap((row) =>
+    groups.flatMap((group, i) => linesOf(group, row + 1).map((line) => (i === 0 ? '' : INDENT) + line)),
   );
   return lines.map((line) => line.trimEnd()).join('\n');
 }
 
-/** One thing, a line for each of its fields. */
+/** One thing, a line for each of its fields; what is longer goes on below. */
 export function formatDetails(row: Row): string {
   const names = Object.keys(row).map((key) => key.replaceAll('_', ' '));
   const width = Math.max(0, ...names.map(widthOf));
   return Object.values(row)
-    .map((value, i) => `${fit(names[i] ?? '', width, false)}${GAP}${cell(value)}`)
+    .flatMap((value, i) => {
+      const lines = wrap(cell(value), LINE - width - GAP.length);
+      return lines.map((line, k) => `${fit(k === 0 ? (names[i] ?? '') : '', width, false)}${GAP}${line}`);
+    })
     .join('\n');
 }
