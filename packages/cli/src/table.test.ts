@@ -7,7 +7,7 @@ test('columns are aligned, numbers to the right, nothing is a dash', () => {
     { store_id: 'store_1', amount: '5.00', owner: null },
     { store_id: 'store_23', amount: '1200.50', owner: 'Ada' },
   ];
-  expect(formatTable(rows).split('\n')).toEqual([
+  expect(formatTable(rows, COLUMNS).split('\n')).toEqual([
     'STORE ID   AMOUNT  OWNER',
     'store_1      5.00  -',
     'store_23  1200.50  Ada',
@@ -37,12 +37,12 @@ test('whatever is in it, no line is wider than a terminal where each word fits, 
   const row = fc.record({ store_id: word, name: text, scopes: fc.array(word), note: text });
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 5 }), (rows) => {
-      for (const printed of [formatTable(rows), ...rows.map(formatDetails)]) {
+      for (const printed of [formatTable(rows, COLUMNS), ...rows.map((one) => formatDetails(one, COLUMNS))]) {
         expect(Math.max(...printed.split('\n').map((line) => line.length))).toBeLessThanOrEqual(COLUMNS);
       }
       const characters = (lines: string) => [...tidy(lines)].toSorted().join('');
       const written = rows.flatMap((one) => Object.values(one).map(cell)).join('');
-      expect(characters(formatTable(rows).replaceAll(/STORE ID|NAME|SCOPES|NOTE/g, ''))).toBe(
+      expect(characters(formatTable(rows, COLUMNS).replaceAll(/STORE ID|NAME|SCOPES|NOTE/g, ''))).toBe(
         characters(written.replaceAll(/STORE ID|NAME|SCOPES|NOTE/g, '')),
       );
     }),
@@ -54,7 +54,7 @@ test('columns that do not fit go on below, and their titles too', () => {
   const rows = [
     { store_id: id, merchant_id: id, name: 'Shop', enabled: true, created_at: '2026-11-26T01:15:13Z' },
   ];
-  expect(formatTable(rows).split('\n')).toEqual([
+  expect(formatTable(rows, COLUMNS).split('\n')).toEqual([
     'STORE ID                          MERCHANT ID                       NAME',
     '  ENABLED  CREATED AT',
     `${id}  ${id}  Shop`,
@@ -64,7 +64,7 @@ test('columns that do not fit go on below, and their titles too', () => {
 
 test('a long text is broken between words, an address never', () => {
   const address = `0x${'a'.repeat(100)}`;
-  expect(formatDetails({ note: `${'word '.repeat(20)}${address}` }).split('\n')).toEqual([
+  expect(formatDetails({ note: `${'word '.repeat(20)}${address}` }, COLUMNS).split('\n')).toEqual([
     `note  ${'word '.repeat(15).trim()}`.slice(0, COLUMNS),
     `      ${'word '.repeat(5).trim()}`,
     `      ${address}`,
@@ -74,7 +74,7 @@ test('a long text is broken between words, an address never', () => {
 test('characters that a terminal would obey change no line', () => {
   fc.assert(
     fc.property(value, (note) => {
-      for (const printed of [formatTable([{ note }]), formatDetails({ note })])
+      for (const printed of [formatTable([{ note }], COLUMNS), formatDetails({ note }, COLUMNS)])
         expect(tidy(printed)).toContain(tidy(cell(note)));
     }),
   );

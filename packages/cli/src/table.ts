@@ -24,8 +24,9 @@ function fit(text: string, width: number, toRight: boolean): string {
 
 const titleOf = (key: string) => key.replaceAll('_', ' ').toUpperCase();
 
-/** What a terminal shows in one line. */
-const LINE = 80;
+/** What a line holds: a terminal's width, and 80 characters where that is narrower or nobody looks at it. */
+const lineWidth = () => Math.max(LINE_MIN, process.stdout.columns ?? LINE_MIN);
+const LINE_MIN = 80;
 const INDENT = '  ';
 /** Where a value may be broken: after a space, a comma or a semicolon. An id or an address stays whole. */
 const BREAKS = /(?<=[ ,;])/;
@@ -48,9 +49,9 @@ interface Column {
   toRight: boolean;
 }
 
-function columnOf(key: string, rows: readonly Row[]): Column {
+function columnOf(key: string, rows: readonly Row[], line: number): Column {
   const texts = rows.map((row) => cell(row[key]));
-  const cells = [titleOf(key), ...texts].map((text) => wrap(text, LINE - INDENT.length));
+  const cells = [titleOf(key), ...texts].map((text) => wrap(text, line - INDENT.length));
   return {
     cells,
     toRight: texts.every((text) => NUMBER.test(text)),
@@ -59,13 +60,13 @@ function columnOf(key: string, rows: readonly Row[]): Column {
 }
 
 /** Columns side by side as long as they fit; the others follow below. */
-function fold(columns: readonly Column[]): Column[][] {
+function fold(columns: readonly Column[], line: number): Column[][] {
   const groups: Column[][] = [[]];
   let taken = 0;
   for (const column of columns) {
     const group = groups.at(-1) ?? [];
     const needed = taken + column.width + (group.length > 0 ? GAP.length : 0);
-    if (needed <= LINE || group.length === 0) {
+    if (needed <= line || group.length === 0) {
       group.push(column);
       taken = group.length === 1 ? taken + column.width : needed;
     } else {
@@ -86,25 +87,26 @@ function linesOf(group: readonly Column[], row: number): string[] {
 
 /**
  * Rows under titles, columns aligned, numbers to the right. The columns are the keys of the first row. Those that do not
- * fit in 80 characters go on below, indented.
+ * fit in a line of the terminal (80 characters elsewhere) go on below, indented.
  */
-export function formatTable(rows: readonly Row[]): string {
+export function formatTable(rows: readonly Row[], line = lineWidth()): string {
   if (rows.length === 0) return '(none)';
-  const groups = fold(Object.keys(rows[0] ?? {}).map((key) => columnOf(key, rows)));
+  const columns = Object.keys(rows[0] ?? {}).map((key) => columnOf(key, rows, line));
+  const groups = fold(columns, line);
   const lines = [-1, ...rows.keys()].flatMap((row) =>
-    groups.flatMap((group, i) => linesOf(group, row + 1).map((line) => (i === 0 ? '' : INDENT) + line)),
+    groups.flatMap((group, i) => linesOf(group, row + 1).map((text) => (i === 0 ? '' : INDENT) + text)),
   );
-  return lines.map((line) => line.trimEnd()).join('\n');
+  return lines.map((text) => text.trimEnd()).join('\n');
 }
 
 /** One thing, a line for each of its fields; what is longer goes on below. */
-export function formatDetails(row: Row): string {
+export function formatDetails(row: Row, line = lineWidth()): string {
   const names = Object.keys(row).map((key) => key.replaceAll('_', ' '));
   const width = Math.max(0, ...names.map(widthOf));
   return Object.values(row)
     .flatMap((value, i) => {
-      const lines = wrap(cell(value), LINE - width - GAP.length);
-      return lines.map((line, k) => `${fit(k === 0 ? (names[i] ?? '') : '', width, false)}${GAP}${line}`);
+      const lines = wrap(cell(value), line - width - GAP.length);
+      return lines.map((text, k) => `${fit(k === 0 ? (names[i] ?? '') : '', width, false)}${GAP}${text}`);
     })
     .join('\n');
 }
