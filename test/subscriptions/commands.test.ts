@@ -29,7 +29,7 @@ test('subscriptions are listed by customer and status, and shown as people write
   const words = ['subscriptions', 'list', '--customer', 'customer-1', '--status', 'active'];
   expect(await ask(...words)).toMatchObject([{ id, object: 'subscription' }]);
   const { stdout: table } = await run(...words);
-  expect(table).toMatch(/^ID +STATUS +CUSTOMER +ITEMS +PERIOD END +CREATED\n/);
+  expect(table).toMatch(/^ID\s+STATUS\s+CUSTOMER\s+ITEMS\s+PERIOD END\s+CREATED\n/);
   expect(table).toContain('2 × Gold at $19.99 a month');
   const { stdout } = await run('subscriptions', 'show', id);
   expect(stdout).toMatch(/period end +2026-10-21T/);

@@ -75,13 +75,13 @@ describe.skipIf(isSecondRun)(
       expect(delivery.attempts).toMatchObject([{ failure: 'address_denied', status_code: null }]);
       const shown = await command('deliveries', 'show', delivery.id);
       expect(shown.stdout).toMatch(/^id {2,}whd_/);
-      expect(shown.stdout).toMatch(/^ATTEMPT .*RESULT.*\n +1 .*address_denied/m);
+      expect(shown.stdout).toMatch(/^ATTEMPT\s[\s\S]*RESULT[\s\S]*\n +1\s[\s\S]*address_denied/m);
       expect(await ask('deliveries', 'show', delivery.id)).toMatchObject({ id: delivery.id });
 
       expect(await ask('endpoints', 'disable', made.id)).toMatchObject({ status: 'disabled' });
       expect((await refusal('endpoints', 'test', made.id)).message).toContain('disabled');
       const table = await command('endpoints', 'list');
-      expect(table.stdout).toMatch(/^ID .*STATUS [\s\S]*TYPES [\s\S]*URL [\s\S]*CREATED\n/);
+      expect(table.stdout).toMatch(/^ID\s[\s\S]*STATUS\s[\s\S]*TYPES\s[\s\S]*URL\s[\s\S]*CREATED\n/);
       expect(table.stdout).toContain('disabled (by_request)');
       expect(await ask('deliveries', 'list', '--endpoint', made.id)).toMatchObject([{ status: 'paused' }]);
       expect(await ask('endpoints', 'enable', made.id)).toMatchObject({ status: 'enabled' });
