@@ -22,7 +22,7 @@ describeOnAnvil('checking a network', (get) => {
     ...changes,
   });
   const problemsOf = async (changes: Partial<EvmNetwork> = {}) =>
-    (await checkEndpoints(networkOf(changes), { log: createLogger('silent'), timeoutMs: 500 })).map(
+    (await checkEndpoints(networkOf(changes), { log: createLogger('silent'), timeoutMs: 5_000 })).map(
       ({ problems }) => problems,
     );
 
