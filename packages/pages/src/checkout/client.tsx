@@ -67,14 +67,17 @@ function useView({ view: first, token }: PageData) {
   return { ...shown, offer, isOffline };
 }
 
+/** Of the history's entry on which nothing was chosen yet. */
+const FIRST_STEP = 'first';
+
 /** The step of choosing, which the page's address names: Back and Forward of the browser move between them. */
 function useSteps({ choosing: first, isAutoReturn }: PageData, view: CheckoutView) {
   const [choosing, setChoosing] = useState(first);
   useEffect(() => {
-    // The first step has an address, too: once a token is chosen Back finds it there.
-    if (first === null && view.state === 'choose')
-      history.replaceState(null, '', linkTo({ view, isAutoReturn }, { token: null }));
-    const onMove = () => setChoosing(choosingOf(location.search));
+    // Back finds the first step here once a token is chosen. Loaded again, this address shows the payment as it stands.
+    if (first === null && view.state === 'choose') history.replaceState(FIRST_STEP, '');
+    const onMove = ({ state }: PopStateEvent) =>
+      setChoosing(state === FIRST_STEP ? { token: null } : choosingOf(location.search));
     addEventListener('popstate', onMove);
     return () => removeEventListener('popstate', onMove);
   }, []);
@@ -85,7 +88,7 @@ function useSteps({ choosing: first, isAutoReturn }: PageData, view: CheckoutVie
     isFirst.current = false;
   }, [choosing]);
   const go = (to: Choosing | null) => {
-    if (to === null && choosingOf(location.search) === null) return;
+    if (to === null && choosing === null && view.state !== 'choose') return;
     history.pushState(null, '', linkTo({ view, isAutoReturn }, to));
     setChoosing(to);
   };
