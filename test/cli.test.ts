@@ -106,7 +106,7 @@ describe.skipIf(isSecondRun)('florin start', { timeout: LONG_MS }, () => {
     expect(stderr).toBe('');
     expect(stdout).toContain(credentials().api_key);
     expect(stdout).toContain(path.join(dataDir, 'sandbox.json'));
-    expect(stdout).toContain(`${sandbox.baseUrl}/openapi.json`);
+    expect(stdout).toContain(`${sandbox.baseUrl}/docs/api`);
     expect(stdout).not.toContain(credentials().secret_key);
   });
 
