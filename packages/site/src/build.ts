@@ -77,10 +77,9 @@ const making = `${folder}.${process.pid}`;
 mkdirSync(making, { recursive: true });
 const manifest: Record<string, SiteFile> = {};
 for (const [url, { text, type, isImmutable }] of files) {
-  const file = url.slice(1).replaceAll('/', '~');
+  const file = `${url.slice(1).replaceAll('/', '~')}.gz`;
   manifest[url] = { file, type, version: shortHash(text), isImmutable };
-  writeFileSync(path.join(making, file), text);
-  writeFileSync(path.join(making, `${file}.gz`), gzipSync(text, { level: 9 }));
+  writeFileSync(path.join(making, file), gzipSync(text, { level: 9 }));
 }
 writeFileSync(path.join(making, MANIFEST), JSON.stringify(manifest));
 try {

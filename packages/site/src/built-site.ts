@@ -24,7 +24,7 @@ export const MANIFEST = 'site.json';
 
 /** A file of the site, as the manifest has it. */
 export interface SiteFile {
-  /** In the folder of the build; compressed under the same name with `.gz`. */
+  /** In the folder of the build, compressed with gzip. */
   file: string;
   type: string;
   /** Short name of its content, for caches. */

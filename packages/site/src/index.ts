@@ -1,2 +1,2 @@
-export { builtSite, type Site, type SiteFile } from './built-site.ts';
+export { builtSite } from './built-site.ts';
 export { NAVIGATION, urlOf } from './navigation.ts';

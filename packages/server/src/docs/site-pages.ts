@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { builtSite, type Site, type SiteFile } from '@florin/site';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { builtSite } from '@florin/site';
 import { Fail } from '../platform/fail.ts';
 import {
   type PageAnswer,
@@ -18,6 +20,8 @@ const POLICY = {
   'require-trusted-types-for': "'script'",
   'trusted-types': "'none'",
 };
+
+const unpack = promisify(gunzip);
 
 /** The documentation site, read from its files at each request: it takes no memory of this process. */
 export const sitePages = (): PublicPage[] =>
@@ -37,14 +41,12 @@ async function answer(request: PageRequest): Promise<PageAnswer> {
   if (request.headers['if-none-match'] === headers.etag) {
     return { status: 304, type: found.type, headers, body: '' };
   }
+  const packed = await readFile(path.join(site.folder, found.file));
   const isCompressed = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
   return {
     status: 200,
     type: found.type,
     headers: isCompressed ? { ...headers, 'content-encoding': 'gzip' } : headers,
-    body: await bytesOf(site, found, isCompressed),
+    body: isCompressed ? packed : await unpack(packed),
   };
 }
-
-const bytesOf = ({ folder }: Site, { file }: SiteFile, isCompressed: boolean) =>
-  readFile(path.join(folder, isCompressed ? `${file}.gz` : file));
