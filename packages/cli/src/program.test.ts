@@ -114,7 +114,7 @@ function documented(): { lines: string[]; inline: string[] } {
     .filter((name) => name.endsWith('.md'))
     .map((name) => readFileSync(path.join(ROOT, name), 'utf8'));
   const blocks = texts.flatMap((text) =>
-    [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block = '']) => block),
+    [...text.matchAll(/^```.*\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block),
   );
   const inline = texts.flatMap((text) =>
     [...text.matchAll(/`((?:npx )?florin [a-z][^`\n]*)`/g)].map(([, code = '']) => code),
