@@ -191,6 +191,9 @@ describe('the documentation site', () => {
     const packed = await fetch(`${url}/docs/payouts`);
     expect(packed.headers.get('content-encoding')).toBe('gzip');
     expect(await packed.text()).toBe(plain.text);
+    // Asked about each time, so that nobody reads the page of another version.
+    expect(plain.headers).toMatchObject({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' });
+    expect(plain.headers['x-request-id']).toMatch(/^req_/);
     const again = await get('/docs/payouts', { 'if-none-match': String(plain.headers.etag) });
     expect([again.status, again.text]).toEqual([304, '']);
   });

@@ -103,7 +103,7 @@ test('HEAD is a method like any other on calls, and reads the pages', async () =
 });
 
 test('pages need no signature and carry the headers of every answer', async () => {
-  for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs/errors/invalid_request']) {
+  for (const path of ['/healthz', '/readyz', '/openapi.json', '/llms.txt']) {
     const response = await fetch(`${service.baseUrl}${path}`);
     expect(response.status).toBe(200);
     expectStandardHeaders({ ...response, status: 200, headers: response.headers, text: '', json: {} });
