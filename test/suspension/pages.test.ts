@@ -133,6 +133,7 @@ const OTHERS = new Set([
   'GET /',
   'GET /checkout/{token}/events',
   'GET /checkout/assets/{file}',
+  'GET /brand/{merchant}/{store}/{logo}',
   'GET /healthz',
   'GET /readyz',
   'GET /metrics',

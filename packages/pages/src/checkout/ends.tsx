@@ -62,7 +62,7 @@ function Details({ page }: { page: Page }) {
     ],
     ...(paidAt === null ? [] : [[t('receipt_time'), paidAt] as const]),
     ...(view.orderId === null ? [] : [[t('receipt_order'), view.orderId] as const]),
-    [t('receipt_address'), <Exact key="address" text={address} />],
+    ...(address === null ? [] : [[t('receipt_address'), <Exact key="address" text={address} />] as const]),
     ...transactions.map(
       (one): Row => [t('receipt_transaction'), <Transaction key={one.id} page={page} transaction={one} />],
     ),

@@ -74,7 +74,8 @@ export interface PageDetails {
   received: string | null;
   network: Network;
   networkName: string;
-  address: string;
+  /** Null while the merchant is suspended: nothing may be sent then. */
+  address: string | null;
   transactions: PageTransaction[];
   paidAt: string | null;
 }

@@ -183,7 +183,7 @@ function confirmationsOf({ shown }: PageInput, { sent }: Counted): CheckoutView[
 }
 
 /** What was chosen and what came, while nothing is to be sent. */
-function detailsOf({ view, language, networks }: PageInput, { sent }: Counted): PageDetails | null {
+function detailsOf({ page, view, language, networks }: PageInput, { sent }: Counted): PageDetails | null {
   const { payment, transactions } = view;
   const option = currentOption(view);
   if (option === undefined) return null;
@@ -195,7 +195,7 @@ function detailsOf({ view, language, networks }: PageInput, { sent }: Counted): 
     received: sent > 0n ? tokens(sent, currency) : null,
     network,
     networkName: NETWORK_NAMES[network],
-    address: option.address,
+    address: page.merchant.isSuspended ? null : option.address,
     // Only what came to this option's network is looked up at its explorer.
     transactions: [...ids].map((id) => ({ id, url: link === null ? null : explorerUrl(link, id) })),
     paidAt: payment.completed_at === null ? null : timeText(Number(payment.completed_at), language),
