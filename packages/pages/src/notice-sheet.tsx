@@ -15,8 +15,8 @@ export function noticeSheet({ language, code, store }: NoticeView): Sheet {
     body: (
       <>
         {store === null ? null : (
-          <p class="store" dir="auto">
-            {name}
+          <p class="store">
+            <bdi>{name}</bdi>
           </p>
         )}
         <section class="card center">

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { translatorOf } from './catalogues.ts';
 import { type CheckoutView, type PageView, renderList, renderPage, type StoreBrand } from './index.ts';
@@ -250,6 +252,14 @@ test('a value keeps its own direction', () => {
   expect(titleOf('en', 'Shop')).toBe('Pay Shop');
   expect(titleOf('en', 'متجر')).toBe('Pay \u2068متجر\u2069');
   expect(titleOf('ar', 'Shop')).toContain('\u2068Shop\u2069');
+});
+
+test('text of another direction lies at the side of the page’s own: no block takes its direction from what it holds', () => {
+  const files = globSync('**/*.tsx', { cwd: import.meta.dirname });
+  expect(files.length).toBeGreaterThan(20);
+  const sources = files.map((file) => readFileSync(path.join(import.meta.dirname, file), 'utf8')).join('\n');
+  expect(sources).toContain('<bdi>');
+  expect(sources.match(/<(?!span|bdi|b|a)[a-z][^<>]*dir="auto"/g)).toBeNull();
 });
 
 test('elements are placed where their names are', () => {

@@ -13,7 +13,11 @@ export function Order({ page: { view, t } }: { page: Page }) {
       </p>
       {description === null && orderId === null && period === null ? null : (
         <div class="subject quiet">
-          {description === null ? null : <p dir="auto">{description}</p>}
+          {description === null ? null : (
+            <p>
+              <bdi>{description}</bdi>
+            </p>
+          )}
           {period === null ? null : <p class="small">{t('period', { period })}</p>}
           {orderId === null ? null : <p class="small">{t('order', { id: orderId })}</p>}
         </div>

@@ -60,7 +60,11 @@ export function linkSheet(view: LinkView): Sheet {
     title,
     <section class="card">
       <h1>{title}</h1>
-      {description === null ? null : <p dir="auto">{description}</p>}
+      {description === null ? null : (
+        <p>
+          <bdi>{description}</bdi>
+        </p>
+      )}
       <form method="post">
         <input type="hidden" name="once" value={once} />
         {price === null ? (
@@ -87,7 +91,11 @@ export function linkPosterSheet(view: LinkPosterView): Sheet {
     t('title', { store: storeName }),
     <section class="card center">
       <h1>{t('scan')}</h1>
-      {description === null ? null : <p dir="auto">{description}</p>}
+      {description === null ? null : (
+        <p>
+          <bdi>{description}</bdi>
+        </p>
+      )}
       {price === null ? null : <Price text={price} />}
       <Qr code={qr} label={t('scan_label')} />
       <p class="quiet small" dir="ltr">

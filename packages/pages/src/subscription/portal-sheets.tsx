@@ -56,8 +56,10 @@ export function portalCancelSheet(view: PortalCancelView): Sheet {
     titleOf(t('cancel_title'), view),
     <section class="card">
       <h1>{t('cancel_title')}</h1>
-      <p dir="auto">
-        <b>{items.map((item) => itemText(item, t)).join(' · ')}</b>
+      <p>
+        <bdi>
+          <b>{items.map((item) => itemText(item, t)).join(' · ')}</b>
+        </bdi>
       </p>
       <p>{t('cancel_text', { date: lastsUntil })}</p>
       {/* The button that stands out is the one that changes nothing. */}

@@ -18,13 +18,13 @@ function Subject({ view, t }: Props) {
       <Price text={recurringText(view, t)} />
       <div class="subject quiet">
         {items.map((item) => (
-          <p key={item.product} dir="auto">
-            {itemText(item, t)}
+          <p key={item.product}>
+            <bdi>{itemText(item, t)}</bdi>
           </p>
         ))}
         {description === null ? null : (
-          <p class="small" dir="auto">
-            {description}
+          <p class="small">
+            <bdi>{description}</bdi>
           </p>
         )}
       </div>

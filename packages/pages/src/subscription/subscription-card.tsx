@@ -133,8 +133,8 @@ export function SubscriptionCard({ view, own }: Omit<Props, 't'>) {
   ];
   return (
     <section class="card" aria-labelledby={id}>
-      <h2 id={id} dir="auto">
-        {items.map((item) => itemText(item, t)).join(' · ')}
+      <h2 id={id}>
+        <bdi>{items.map((item) => itemText(item, t)).join(' · ')}</bdi>
       </h2>
       <Rows rows={rows} />
       {problem === null ? null : <Note tone="warn">{t(problem)}</Note>}
