@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium())("F9: the payer's page among enemies", () => {
         .execute();
       await page.goto(url);
       expect(await page.locator('main').count()).toBe(1);
-      const shown = await page.locator('.order p bdi').first().textContent();
+      const shown = await page.locator('.order .subject p bdi').textContent();
       expect(shown).toBe(description.replaceAll('\r', '\n'));
       await choose(url, 'USDT:trc20');
       await page.reload();
