@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type InvoiceFacts, isLive } from '../../packages/server/src/invoices/decide/index.ts';
+import { hasPendingPayment, type InvoiceFacts } from '../../packages/server/src/invoices/decide/index.ts';
 import { sumWithin } from '../../packages/server/src/subscriptions/decide/billed-ranges.ts';
 import { decideCancel } from '../../packages/server/src/subscriptions/decide/cancellation.ts';
 import {
@@ -213,7 +213,8 @@ export class World {
       const isDecided = decision.events.some(
         ({ type, invoiceId }) => type === 'payment.failed' && invoiceId === invoice.id,
       );
-      const isCutOff = known !== undefined && isLive(known) && !isDecided && invoice.status === 'void';
+      const isCutOff =
+        known !== undefined && hasPendingPayment(known) && !isDecided && invoice.status === 'void';
       hold(!isCutOff, 'nothing is void while money for it is on its way');
       this.books.follow(invoice, known);
       this.invoices.set(invoice.id, invoice);
@@ -227,7 +228,7 @@ export class World {
     hold((status === 'canceled') === (canceledAt !== null) && credit >= 0n, 'what belongs together');
     this.books.check(this);
     const isForgotten = ({ tries, nextTryAt, chargesEnded, ...invoice }: InvoiceFacts) =>
-      tries === 0 && nextTryAt === null && !chargesEnded && !isLive(invoice as InvoiceFacts);
+      tries === 0 && nextTryAt === null && !chargesEnded && !hasPendingPayment(invoice as InvoiceFacts);
     const { methodId } = this.subscription;
     hold(methodId === null || !this.open.some(isForgotten), 'what a mandate can pay is tried');
   }
@@ -276,7 +277,7 @@ export class World {
         this.books.asks(invoice);
         this.books.comes(invoice.id);
         this.draft((draft) => chargeSucceeded(draft, invoice.id));
-      } else if (invoice.liveAttempt !== null && invoice.page !== 'paid') {
+      } else if (invoice.pendingChargeId !== null && invoice.page !== 'paid') {
         this.decideCharge(invoice, this.chargeFails());
       } else if (invoice.page === 'money' || invoice.page === 'frozen') {
         this.setPage(invoice, this.pagePays() ? 'paid' : 'open');
@@ -357,7 +358,7 @@ export class World {
     if (deed === 'cancelAt' && pick % 3 === 0)
       return decideCancel(facts, this.now + 1 + (pick % 9_000_000), context);
     if (deed === 'cancelAt') return decideUpdate(facts, { cancelAt: null, changesMore: false }, context);
-    if (deed === 'pay' && methodId !== null && chosen?.liveAttempt === null && chosen.page !== 'money') {
+    if (deed === 'pay' && methodId !== null && chosen?.pendingChargeId === null && chosen.page !== 'money') {
       const draft = new Draft(facts, context);
       payNow(draft, chosen.id);
       return draft.decision;

@@ -56,9 +56,9 @@ export function declineCode(reading: MandateReading, amount: bigint): DeclineCod
  * Whether a charge has to wait for pending charges of the same wallet: the wallet cannot pay them all, and what
  * remains is not known before they are final.
  */
-export function mustWait(reading: MandateReading, amount: bigint, onTheirWay: bigint): boolean {
-  if (onTheirWay === 0n || declineCode(reading, amount) !== undefined) return false;
-  return declineCode(reading, amount + onTheirWay) !== undefined;
+export function mustWait(reading: MandateReading, amount: bigint, pendingCharges: bigint): boolean {
+  if (pendingCharges === 0n || declineCode(reading, amount) !== undefined) return false;
+  return declineCode(reading, amount + pendingCharges) !== undefined;
 }
 
 export function statusAfter(

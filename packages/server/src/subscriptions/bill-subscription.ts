@@ -14,12 +14,12 @@ import {
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
-import { type ChargeReading, readForCharge, type Trial, tryCharges } from './charge-invoice.ts';
+import { type ChargeReading, type ChargeTry, readForCharge, tryCharges } from './charge-invoice.ts';
 import { Draft } from './decide/draft.ts';
 import { decideDue } from './decide/due.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { pollJob, realMsOf } from './jobs.ts';
-import { billingAfter, lockBillings, type Written, writeDecisions } from './write-decisions.ts';
+import { billingAfter, type DecisionToWrite, lockBillings, writeDecisions } from './write-decisions.ts';
 
 /** At most this many changes per run; another run continues, so that no run holds a worker for long. */
 const CHANGES_MAX = 50;
@@ -30,21 +30,26 @@ const LATENESS = {
   buckets: [0.1, 1, 5, 30, 60, 300, 600, 3_600, 86_400],
 };
 
-/** A charge to try: its mandate and rate have to be read before it is decided. */
-interface ToTry {
+/** A charge that is due: its mandate and rate are read before it is decided. */
+interface DueCharge {
   methodId: string | null;
   invoice: InvoiceRow;
 }
 
-/** The next step after a transaction: another change, a reading that it needs, or nothing before `wait`. */
-type Next =
-  | 'change'
-  | ToTry
-  | DuePages
-  /** `isHeldBack`: a change is due, but waits until its payment pages can be polled. */
-  | { wait: number | null; isHeldBack: boolean };
+/** A due charge with its reading. */
+interface ReadCharge extends DueCharge {
+  reading: ChargeReading;
+}
 
-/** Pages that were polled before a change that gives up on their money. `retryAt`: a network could not be read. */
+/** What follows a transaction. */
+type Next =
+  | { do: 'change' }
+  | { do: 'read'; charge: DueCharge }
+  | { do: 'poll'; pages: DuePages }
+  /** `isHeldBack`: a change is due, but waits until its payment pages can be polled. */
+  | { do: 'wait'; at: number | null; isHeldBack: boolean };
+
+/** Pages polled before a change that ends their invoices unpaid. `retryAt`: a network could not be read. */
 interface PolledPages {
   pages: DuePages;
   retryAt: RetryAt | undefined;
@@ -55,7 +60,7 @@ interface Step {
   merchantId: string;
   subscriptionId: string;
   context: BillingContext;
-  tried: (ToTry & { read: ChargeReading }) | undefined;
+  charge: ReadCharge | undefined;
   polled: PolledPages | undefined;
   isDueJob: boolean;
 }
@@ -63,7 +68,7 @@ interface Step {
 /** Due changes of a merchant's subscriptions are written in batches. */
 const billingStep = batchStep<Step, Next>({
   // Charges of one wallet go in separate batches, because each reduces the balance for the next.
-  locksOf: ({ subscriptionId, tried }) => [subscriptionId, ...(tried ? [walletName(tried.read)] : [])],
+  locksOf: ({ subscriptionId, charge }) => [subscriptionId, ...(charge ? [walletName(charge.reading)] : [])],
   change: takeSteps,
 });
 
@@ -80,7 +85,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   const merchant = await getMerchant(deps.db, job.merchantId);
   const subscriptionId = String(job.payload.subscriptionId);
   const isPoll = job.payload.look === true;
-  let tried: (ToTry & { read: ChargeReading }) | undefined;
+  let charge: ReadCharge | undefined;
   let polled: PolledPages | undefined;
   const begun = await billingContext(deps, merchant);
   deps.metrics.observe(LATENESS, Math.max(0, (begun.time.realMs - job.dueAtMs) / 1000));
@@ -90,29 +95,29 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
       merchantId: merchant.merchantId,
       subscriptionId,
       context,
-      tried,
+      charge,
       polled,
       isDueJob: !isPoll,
     };
     const next = await billingStep(deps.db, merchant.merchantId, { run, item });
     crashPoint('billing.step-committed');
-    tried = undefined;
-    if (next === 'change') continue;
-    if ('wait' in next) {
+    charge = undefined;
+    if (next.do === 'change') continue;
+    if (next.do === 'wait') {
       const retryAt = next.isHeldBack ? polled?.retryAt : undefined;
       if (isPoll) return retryAt ?? 'done';
       if (retryAt !== undefined)
         await transact(deps.db, (tx) => enqueue(tx, [pollJob(merchant.merchantId, subscriptionId, retryAt)]));
-      return next.wait === null ? 'done' : { againAtMs: realMsOf(next.wait, context.time) };
+      return next.at === null ? 'done' : { againAtMs: realMsOf(next.at, context.time) };
     }
-    if ('deadline' in next) {
-      polled = { pages: next, retryAt: await pollPages(deps, merchant, next) };
+    if (next.do === 'poll') {
+      polled = { pages: next.pages, retryAt: await pollPages(deps, merchant, next.pages) };
       continue;
     }
-    const read = await readForCharge(deps, merchant, next);
+    const reading = await readForCharge(deps, merchant, next.charge);
     crashPoint('billing.mandate-read');
-    if (read === undefined) throw new Error(`the mandate of subscription ${subscriptionId} is gone`);
-    tried = { ...next, read };
+    if (reading === undefined) throw new Error(`the mandate of subscription ${subscriptionId} is gone`);
+    charge = { ...next.charge, reading };
   }
   return { againAtMs: deps.clock.nowMs() };
 }
@@ -127,9 +132,9 @@ async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
   const plans = steps.map((step, i) => planOf(step, billings[i]));
   const tried = await tryCharges(
     tx,
-    plans.flatMap(({ trial }) => trial ?? []),
+    plans.flatMap(({ chargeTry }) => chargeTry ?? []),
   );
-  const decisions = [...plans, ...tried].flatMap(({ written }) => written ?? []);
+  const decisions = [...plans, ...tried].flatMap(({ toWrite }) => toWrite ?? []);
   const changed = await writeDecisions(tx, decisions);
   const billingsAfter = new Map(
     decisions.map(({ before, decision }, i) => [before, billingAfter(before, decision, changed[i])]),
@@ -141,39 +146,41 @@ async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
 interface Plan {
   step: Step;
   billing: Billing;
-  written?: Written;
-  trial?: Trial;
-  /** Pages to poll before the decision. */
-  next?: DuePages;
+  toWrite?: DecisionToWrite;
+  chargeTry?: ChargeTry;
+  /** Set where pages must be polled before the decision. */
+  next?: Next;
 }
 
 function planOf(step: Step, billing: Billing | undefined): Plan {
   invariant(billing !== undefined, 'each subscription of a batch is locked');
-  const { context, tried, polled, isDueJob } = step;
+  const { context, charge, polled, isDueJob } = step;
   const decisionContext = decisionContextOf(context);
   const due = decideDue(billing.facts, decisionContext, mayGiveUp(step));
   if (due.do === 'change') {
     const { decision, deadline } = due;
     const pages = deadline === null ? undefined : pagesOf(billing, deadline);
-    if (pages !== undefined && !coversPages(polled, pages)) return { step, billing, next: pages };
-    return { step, billing, written: { before: billing, decision, context, additions: { isDueJob } } };
+    if (pages !== undefined && !coversPages(polled, pages))
+      return { step, billing, next: { do: 'poll', pages } };
+    return { step, billing, toWrite: { before: billing, decision, context, additions: { isDueJob } } };
   }
-  if (due.do !== 'try' || tried === undefined || !isOf(tried, billing, due.invoiceId))
+  if (due.do !== 'try' || charge === undefined || !isStillDue(charge, billing, due.invoiceId))
     return { step, billing };
   const draft = new Draft(billing.facts, decisionContext);
   const { invoiceId } = due;
-  return { step, billing, trial: { billing, draft, invoiceId, read: tried.read, context, isDueJob } };
+  const { reading } = charge;
+  return { step, billing, chargeTry: { billing, draft, invoiceId, reading, context, isDueJob } };
 }
 
 const mayGiveUp = ({ polled }: Step) => polled?.retryAt === undefined;
 
-/** Whether the mandate and rate were read for this invoice in its current state under the locks. */
-function isOf(tried: ToTry, { facts, invoices }: Billing, invoiceId: string): boolean {
+/** Whether the reading is of the charge that is due under the locks: same invoice, amount and payment method. */
+function isStillDue(charge: DueCharge, { facts, invoices }: Billing, invoiceId: string): boolean {
   const invoice = invoices.find((row) => row.invoice_id === invoiceId);
   return (
-    tried.invoice.invoice_id === invoiceId &&
-    tried.invoice.amount_due === invoice?.amount_due &&
-    tried.methodId === facts.subscription.methodId
+    charge.invoice.invoice_id === invoiceId &&
+    charge.invoice.amount_due === invoice?.amount_due &&
+    charge.methodId === facts.subscription.methodId
   );
 }
 
@@ -195,10 +202,10 @@ function nextOf({ facts, invoices }: Billing, step: Step): Next {
   const due = decideDue(facts, decisionContext, mayGiveUp(step));
   if (due.do === 'wait') {
     const isHeldBack = !mayGiveUp(step) && decideDue(facts, decisionContext).do === 'change';
-    return { wait: due.at, isHeldBack };
+    return { do: 'wait', at: due.at, isHeldBack };
   }
-  if (due.do === 'change') return 'change';
+  if (due.do === 'change') return { do: 'change' };
   const invoice = invoices.find((row) => row.invoice_id === due.invoiceId);
   invariant(invoice !== undefined, 'an invoice that is tried is open');
-  return { methodId: facts.subscription.methodId, invoice };
+  return { do: 'read', charge: { methodId: facts.subscription.methodId, invoice } };
 }

@@ -25,10 +25,10 @@ import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { openChargesOf } from '../transfers/charges/index.ts';
 import type { Billing } from './billing.ts';
-import { type Attempt, type ChargeCheck, orderedCharge, tryCharge, windowAt } from './decide/charge.ts';
+import { type ChargeCheck, orderedCharge, type TryDecision, tryCharge, windowAt } from './decide/charge.ts';
 import type { Draft } from './decide/draft.ts';
 import type { BillingContext, SubscriptionDeps } from './deps.ts';
-import type { Additions, Written } from './write-decisions.ts';
+import type { Additions, DecisionToWrite } from './write-decisions.ts';
 
 /** Mandate and quote, read before a charge is decided. They may have changed by then, so the decision checks again. */
 export interface ChargeReading {
@@ -77,17 +77,17 @@ async function quoteNow(
 }
 
 /** A try to charge an invoice, decided under the lock of its subscription. */
-export interface Trial {
+export interface ChargeTry {
   billing: Billing;
   draft: Draft;
   invoiceId: string;
-  read: ChargeReading;
+  reading: ChargeReading;
   context: BillingContext;
   isDueJob: boolean;
 }
 
-/** The result of a try, to be written by `writeDecisions`. */
-export type Tried = { written: Written } & (
+/** The result of a try; the caller passes `toWrite` to `writeDecisions`. */
+export type ChargeTryResult = { toWrite: DecisionToWrite } & (
   | { did: 'ordered' | 'waits' }
   | { did: 'declined'; code: string; paymentId: string }
 );
@@ -98,43 +98,46 @@ export type Tried = { written: Written } & (
  *
  * @returns the results, in the order of the tries
  */
-export async function tryCharges(tx: Tx, trials: readonly Trial[]): Promise<Tried[]> {
-  const [first] = trials;
+export async function tryCharges(tx: Tx, tries: readonly ChargeTry[]): Promise<ChargeTryResult[]> {
+  const [first] = tries;
   if (first === undefined) return [];
   const { merchant_id: merchantId } = first.billing.subscription;
-  const taken = await lockWallets(tx, merchantId, trials);
-  const attempts = trials.map((trial, i) => attemptOf(trial, taken[i]));
-  const charged = attempts.flatMap((one) =>
-    one.attempt.did === 'waits' ? [] : { ...one, attempt: one.attempt },
+  const wallets = await lockWallets(tx, merchantId, tries);
+  const decided = tries.map((chargeTry, i) => decideTry(chargeTry, wallets[i]));
+  const charged = decided.flatMap((one) =>
+    one.decision.did === 'waits' ? [] : { ...one, decision: one.decision },
   );
   const made = await insertCharges(
     tx,
-    charged.map(({ trial, attempt }) => ({ charge: chargeOf(trial, attempt), context: trial.context })),
+    charged.map(({ chargeTry, decision }) => ({
+      charge: newChargeOf(chargeTry, decision),
+      context: chargeTry.context,
+    })),
   );
-  const charges = new Map(charged.map(({ trial }, i) => [trial, made[i]]));
-  const tried = attempts.map((one) => triedOf(one, charges.get(one.trial)));
-  const orders = tried.flatMap(({ order }) => order ?? []);
-  // The last trial has the latest reading of the clock.
-  await orderCharges(tx, merchantId, orders, trials.at(-1)?.context.time ?? first.context.time);
+  const charges = new Map(charged.map(({ chargeTry }, i) => [chargeTry, made[i]]));
+  const results = decided.map((one) => resultOf(one, charges.get(one.chargeTry)));
+  const orders = results.flatMap(({ order }) => order ?? []);
+  // The last try has the latest reading of the clock.
+  await orderCharges(tx, merchantId, orders, tries.at(-1)?.context.time ?? first.context.time);
   if (orders.length > 0) crashPoint('billing.charge-ordered');
-  return tried.map(({ result }) => result);
+  return results.map(({ result }) => result);
 }
 
-/** A locked method with the amounts that other charges use. */
-interface Taken {
+/** A locked method, and the amounts that other charges use of its wallet and cap. */
+interface LockedWallet {
   method: PaymentMethodRow;
   /** Sum of the pending charges of its wallet. */
-  onTheirWay: bigint;
+  pendingCharges: bigint;
   /** The used part of its cap in this window. */
   used: bigint;
 }
 
 /** Locks the methods with all other methods of their wallets, because they share a balance. */
-async function lockWallets(tx: Tx, merchantId: string, trials: readonly Trial[]): Promise<Taken[]> {
-  const wallets = trials.map(({ read }) => walletOf(read.method));
-  const windows = trials.map(({ billing: { subscription, facts }, read, draft }) => ({
+async function lockWallets(tx: Tx, merchantId: string, tries: readonly ChargeTry[]): Promise<LockedWallet[]> {
+  const wallets = tries.map(({ reading }) => walletOf(reading.method));
+  const windows = tries.map(({ billing: { subscription, facts }, reading, draft }) => ({
     subscriptionId: subscription.subscription_id,
-    methodId: read.method.payment_method_id,
+    methodId: reading.method.payment_method_id,
     start: windowAt(facts.subscription, draft.now).start,
   }));
   const [methods, open, caps] = await pipeline(
@@ -147,79 +150,84 @@ async function lockWallets(tx: Tx, merchantId: string, trials: readonly Trial[])
   return windows.map(({ methodId }, i) => {
     const method = locked.get(methodId);
     invariant(method !== undefined, 'a payment method is never deleted');
-    return { method, onTheirWay: BigInt(open[i]?.total ?? 0), used: caps[i]?.used ?? 0n };
+    return { method, pendingCharges: BigInt(open[i]?.total ?? 0), used: caps[i]?.used ?? 0n };
   });
 }
 
 /** A decided try, before its payment is created. */
-interface Decided {
-  trial: Trial;
-  attempt: Attempt;
+interface DecidedTry {
+  chargeTry: ChargeTry;
+  decision: TryDecision;
   method: PaymentMethodRow;
 }
 
-function attemptOf(trial: Trial, taken: Taken | undefined): Decided {
-  invariant(taken !== undefined, 'each wallet that is charged is locked');
-  const { draft, invoiceId, read } = trial;
-  return { trial, attempt: tryCharge(draft, invoiceId, checkCharge(read, taken)), method: taken.method };
+function decideTry(chargeTry: ChargeTry, wallet: LockedWallet | undefined): DecidedTry {
+  invariant(wallet !== undefined, 'each wallet that is charged is locked');
+  const { draft, invoiceId, reading } = chargeTry;
+  const decision = tryCharge(draft, invoiceId, checkCharge(reading, wallet));
+  return { chargeTry, decision, method: wallet.method };
 }
 
 /** @param charge its payment; undefined if the try waits */
-function triedOf(
-  { trial, attempt, method }: Decided,
+function resultOf(
+  { chargeTry, decision, method }: DecidedTry,
   charge: MadeCharge | undefined,
-): { result: Tried; order?: OrderedCharge } {
-  const { billing: before, draft, invoiceId, context, isDueJob } = trial;
-  const writtenWith = (additions: Additions) => ({
+): { result: ChargeTryResult; order?: OrderedCharge } {
+  const { billing: before, draft, invoiceId, context, isDueJob } = chargeTry;
+  const toWriteWith = (additions: Additions) => ({
     before,
     decision: draft.decision,
     context,
     additions: { isDueJob, ...additions },
   });
-  if (attempt.did === 'waits') return { result: { did: 'waits', written: writtenWith({}) } };
+  if (decision.did === 'waits') return { result: { did: 'waits', toWrite: toWriteWith({}) } };
   invariant(charge !== undefined, 'a charge that is tried has a payment');
   const { paymentId } = charge;
-  if (attempt.did === 'declined') {
-    const written = writtenWith({ charge: { invoiceId, ...charge } });
-    return { result: { did: 'declined', code: attempt.code, paymentId, written } };
+  if (decision.did === 'declined') {
+    const toWrite = toWriteWith({ charge: { invoiceId, ...charge } });
+    return { result: { did: 'declined', code: decision.code, paymentId, toWrite } };
   }
-  const { capUse } = attempt;
+  const { capUse } = decision;
   orderedCharge(draft, invoiceId, { capUse, paymentId });
   const { start: windowStart, end: windowEnd } = windowAt(draft.subscription, draft.now);
   const { subscription_id: subscriptionId } = before.subscription;
   const { trace } = context;
   const order = { paymentId, method, amount: capUse.amount, subscriptionId, windowStart, windowEnd, trace };
-  return { result: { did: 'ordered', written: writtenWith({ charge: { invoiceId, ...charge } }) }, order };
+  return { result: { did: 'ordered', toWrite: toWriteWith({ charge: { invoiceId, ...charge } }) }, order };
 }
 
 /** Checks a reading under the locks, against the method's status and the other charges of its wallet and cap. */
-function checkCharge({ mandate, quote }: ChargeReading, { method, onTheirWay, used }: Taken): ChargeCheck {
+function checkCharge(
+  { mandate, quote }: ChargeReading,
+  { method, pendingCharges, used }: LockedWallet,
+): ChargeCheck {
   // Revoked by an API call; on the chain the mandate may still be active.
   if (method.status === 'revoked') return { kind: 'declined', code: 'mandate_revoked' };
   if (quote === undefined) return { kind: 'unavailable' };
   const amount = quote.pay_amount;
   const code = declineCode(mandate, amount);
   if (code !== undefined) return { kind: 'declined', code };
-  if (mustWait(mandate, amount, onTheirWay)) return { kind: 'unavailable' };
+  if (mustWait(mandate, amount, pendingCharges)) return { kind: 'unavailable' };
   return { kind: 'ready', methodId: method.payment_method_id, amount, cap: method.cap_amount, used };
 }
 
-function chargeOf(
-  { billing: { subscription, facts }, invoiceId, read }: Trial,
-  attempt: Exclude<Attempt, { did: 'waits' }>,
+function newChargeOf(
+  { billing: { subscription, facts }, invoiceId, reading }: ChargeTry,
+  decision: Exclude<TryDecision, { did: 'waits' }>,
 ): NewCharge {
   const { merchant_id: merchantId, store_id: storeId, customer, currency } = subscription;
-  const amount = facts.invoices.find(({ id }) => id === invoiceId)?.amount ?? 0n;
-  const { currency: token, network, wallet_address: wallet, recipient } = read.method;
+  const invoice = facts.invoices.find(({ id }) => id === invoiceId);
+  invariant(invoice !== undefined, 'an invoice that is tried is open');
+  const { currency: token, network, wallet_address: wallet, recipient } = reading.method;
   return {
     merchantId,
     storeId,
     invoiceId,
     customer,
-    amount,
+    amount: invoice.amount,
     currency,
     method: { currency: token, network, wallet, recipient },
-    quote: read.quote ?? null,
-    declineCode: attempt.did === 'declined' ? attempt.code : null,
+    quote: reading.quote ?? null,
+    declineCode: decision.did === 'declined' ? decision.code : null,
   };
 }

@@ -1,11 +1,11 @@
-import { isLive } from '../invoices/decide/index.ts';
+import { hasPendingPayment } from '../invoices/decide/index.ts';
 import { getInvoice, type InvoiceRow } from '../invoices/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { getMerchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { ChangedBilling } from './billing.ts';
-import { type ChargeReading, readForCharge, type Tried, tryCharges } from './charge-invoice.ts';
+import { type ChargeReading, type ChargeTryResult, readForCharge, tryCharges } from './charge-invoice.ts';
 import { Draft } from './decide/draft.ts';
 import { payNow } from './decide/mandate.ts';
 import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
@@ -29,10 +29,10 @@ export async function payInvoice(
   const merchant = await getMerchant(deps.db, merchantId);
   const subscription = await getSubscription(deps.db, caller, encodeId('subscription', subscriptionId));
   const methodId = subscription.payment_method_id;
-  const read = await readForCharge(deps, merchant, { methodId, invoice });
-  if (read === undefined)
+  const reading = await readForCharge(deps, merchant, { methodId, invoice });
+  if (reading === undefined)
     throw new Fail('invalid_request', 'The subscription has no payment method to charge.');
-  const { tried, changed } = await tryNow(deps, caller, { invoice, read });
+  const { tried, changed } = await tryNow(deps, caller, { invoice, reading });
   if (tried.did === 'declined') {
     const details = { declineCode: tried.code, charge: encodeId('payment', tried.paymentId) };
     throw new Fail('invalid_request', {
@@ -49,8 +49,8 @@ const notOpen = (status: string) =>
 async function tryNow(
   deps: SubscriptionDeps,
   caller: StoreCaller,
-  { invoice, read }: { invoice: InvoiceRow; read: ChargeReading },
-): Promise<{ tried: Tried; changed: ChangedBilling }> {
+  { invoice, reading }: { invoice: InvoiceRow; reading: ChargeReading },
+): Promise<{ tried: ChargeTryResult; changed: ChangedBilling }> {
   const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;
   const context = await billingContext(deps, caller);
   if (context.suspensions.suspendedAt !== null) throw new Fail('forbidden', 'This merchant is suspended.');
@@ -58,9 +58,9 @@ async function tryNow(
     const billing = await lockBilling(tx, merchantId, subscriptionId);
     const facts = billing.facts.invoices.find((one) => one.id === invoiceId);
     if (facts === undefined) throw notOpen('over by now');
-    if (isLive(facts))
+    if (hasPendingPayment(facts))
       throw new Fail('invalid_request', 'A payment of this invoice is on its way. Wait until it is final.');
-    const isRead = billing.facts.subscription.methodId === read.method.payment_method_id;
+    const isRead = billing.facts.subscription.methodId === reading.method.payment_method_id;
     if (!isRead || facts.amount !== invoice.amount_due)
       throw new Fail('service_unavailable', {
         message: 'The invoice or its payment method has just changed.',
@@ -68,8 +68,8 @@ async function tryNow(
       });
     const draft = new Draft(billing.facts, decisionContextOf(context));
     payNow(draft, invoiceId);
-    const [tried] = await tryCharges(tx, [{ billing, draft, invoiceId, read, context, isDueJob: false }]);
+    const [tried] = await tryCharges(tx, [{ billing, draft, invoiceId, reading, context, isDueJob: false }]);
     invariant(tried !== undefined, 'each try has an outcome');
-    return { tried, changed: await writeDecision(tx, tried.written) };
+    return { tried, changed: await writeDecision(tx, tried.toWrite) };
   });
 }

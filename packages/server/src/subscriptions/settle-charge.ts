@@ -1,6 +1,6 @@
 import { type Change, recordEvents } from '../events/index.ts';
 import { freeCap } from '../invoices/billing/index.ts';
-import { type ChargeOutcome, chargeOutcome, readAfterCharges } from '../payment-methods/charges/index.ts';
+import { type ChargeOutcome, chargeOutcome, scheduleWalletReads } from '../payment-methods/charges/index.ts';
 import { bookCharges, endCharges } from '../payments/charges/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { batchStep, crashPoint, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
@@ -10,9 +10,9 @@ import { chargeFailed, chargeSeized, chargeSucceeded } from './decide/charge.ts'
 import { Draft } from './decide/draft.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { isWalletListed } from './screen-wallets.ts';
-import { lockBillings, type Written, writeDecisions } from './write-decisions.ts';
+import { type DecisionToWrite, lockBillings, writeDecisions } from './write-decisions.ts';
 
-/** A final charge. */
+/** A charge to settle. */
 interface Settlement {
   merchantId: string;
   paymentId: string;
@@ -23,7 +23,7 @@ interface Settlement {
 }
 
 /** Charges that become final at the same time are settled in one transaction. */
-const settlement = batchStep<Settlement, boolean>({
+const settleStep = batchStep<Settlement, boolean>({
   isLast: true,
   locksOf: ({ outcome }) => [outcome.subscriptionId],
   change: settleAll,
@@ -41,21 +41,21 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
   const isListed = outcome.status === 'succeeded' && (await isWalletListed(deps, merchant.mode, wallet));
   // Charges of one merchant, network and token book in the same accounts.
   const key = `${merchantId} ${wallet.network} ${wallet.currency}`;
-  await settlement(deps.db, key, { run, item: { merchantId, paymentId, outcome, isListed, context } });
+  await settleStep(deps.db, key, { run, item: { merchantId, paymentId, outcome, isListed, context } });
   crashPoint('billing.charge-settled');
   return 'done';
 }
 
-/** A charge that has just ended. */
+/** A charge settled by this transaction. */
 interface Settled extends Settlement {
   billing: Billing;
   /** The invoice that waits for the charge; undefined if that is void or already paid. */
   invoiceId: string | undefined;
-  /** Its event. */
+  /** The event of its payment. */
   change: Change;
 }
 
-/** @returns for each whether it is settled now; false if it was settled before */
+/** @returns for each charge whether this call settled it; false if it was settled before */
 async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<boolean[]> {
   const last = settlements.at(-1);
   if (last === undefined) return [];
@@ -63,14 +63,14 @@ async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<bo
   const ids = settlements.map(({ outcome }) => outcome.subscriptionId);
   const billings = await lockBillings(tx, merchantId, ids);
   crashPoint('billing.charge-locked');
-  const ends = settlements.map((one, i) => ({
+  const withInvoices = settlements.map((one, i) => ({
     ...one,
     invoiceId: waitingInvoice(billings[i], one.paymentId),
   }));
   const charges = await endCharges(
     tx,
     merchantId,
-    ends.map(({ paymentId, outcome, isListed, context, invoiceId }) => ({
+    withInvoices.map(({ paymentId, outcome, isListed, context, invoiceId }) => ({
       paymentId,
       context,
       outcome:
@@ -80,7 +80,7 @@ async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<bo
     })),
   );
   // Charges that were settled before are skipped.
-  const settled = ends.flatMap((one, i): Settled[] => {
+  const settled = withInvoices.flatMap((one, i): Settled[] => {
     const [billing, charge] = [billings[i], charges[i]];
     return billing && charge ? [{ ...one, billing, change: charge.change }] : [];
   });
@@ -88,14 +88,14 @@ async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<bo
     tx,
     settled.flatMap((one) => decisionOf(one) ?? []),
   );
-  await followUnneeded(
+  await recordUnneeded(
     tx,
     merchantId,
     settled.filter(({ invoiceId }) => invoiceId === undefined),
   );
   // Locked last, because other transactions wait for these rows too.
   const wallets = settled.map(({ outcome }) => outcome.wallet);
-  await readAfterCharges(tx, merchantId, wallets, last.context.time);
+  await scheduleWalletReads(tx, merchantId, wallets, last.context.time);
   await bookCharges(
     tx,
     merchantId,
@@ -105,12 +105,12 @@ async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<bo
 }
 
 function waitingInvoice(billing: Billing | undefined, paymentId: string): string | undefined {
-  const waiting = billing?.facts.invoices.find(({ liveAttempt }) => liveAttempt === paymentId);
+  const waiting = billing?.facts.invoices.find(({ pendingChargeId }) => pendingChargeId === paymentId);
   return waiting?.page === 'paid' ? undefined : waiting?.id;
 }
 
 /** The decision for the waiting invoice and its subscription. */
-function decisionOf(settled: Settled): Written | undefined {
+function decisionOf(settled: Settled): DecisionToWrite | undefined {
   const { billing, invoiceId, paymentId, outcome, isListed, context, change } = settled;
   if (invoiceId === undefined) return undefined;
   const draft = new Draft(billing.facts, decisionContextOf(context));
@@ -122,7 +122,7 @@ function decisionOf(settled: Settled): Written | undefined {
 }
 
 /** Charges without a waiting invoice: records their events, and frees the caps of those that took nothing. */
-async function followUnneeded(tx: Tx, merchantId: string, unneeded: readonly Settled[]): Promise<void> {
+async function recordUnneeded(tx: Tx, merchantId: string, unneeded: readonly Settled[]): Promise<void> {
   await recordEvents(
     tx,
     unneeded.map(({ change, context: { trace } }) => ({ ...change, trace })),

@@ -96,8 +96,8 @@ export interface Additions {
   isDueJob?: boolean;
 }
 
-/** A decision to write. */
-export interface Written {
+/** A decision about a locked subscription, before it is written. */
+export interface DecisionToWrite {
   before: Billing;
   decision: Decision;
   context: BillingContext;
@@ -136,8 +136,8 @@ function openAfter<T extends { status: InvoiceFacts['status'] }>(
 }
 
 /** Writes a decision, its events in their order, and the job for the next deadline. */
-export async function writeDecision(tx: Tx, written: Written): Promise<ChangedBilling> {
-  const [changed] = await writeDecisions(tx, [written]);
+export async function writeDecision(tx: Tx, toWrite: DecisionToWrite): Promise<ChangedBilling> {
+  const [changed] = await writeDecisions(tx, [toWrite]);
   invariant(changed !== undefined, 'each decision that is written has changed its subscription');
   return changed;
 }
@@ -148,10 +148,10 @@ export async function writeDecision(tx: Tx, written: Written): Promise<ChangedBi
  *
  * @returns the updated subscriptions, in the order of the decisions
  */
-export async function writeDecisions(tx: Tx, list: readonly Written[]): Promise<ChangedBilling[]> {
+export async function writeDecisions(tx: Tx, list: readonly DecisionToWrite[]): Promise<ChangedBilling[]> {
   if (list.length === 0) return [];
   const prepared = [];
-  for (const written of list) prepared.push(await preparePages(tx, written));
+  for (const toWrite of list) prepared.push(await preparePages(tx, toWrite));
   const rows = await writeInvoices(
     tx,
     prepared.flatMap(({ invoices }) => invoices),
@@ -163,10 +163,10 @@ export async function writeDecisions(tx: Tx, list: readonly Written[]): Promise<
     subscription,
     invoices: invoicesOf.get(subscription.subscription_id) ?? [],
   }));
-  const followUps = prepared.map(({ written, paymentEvents }, i) => {
+  const followUps = prepared.map(({ toWrite, paymentEvents }, i) => {
     const after = changed[i];
     invariant(after !== undefined, 'each decision that is written has changed its subscription');
-    return eventsAndJobsOf(written, after, paymentEvents);
+    return eventsAndJobsOf(toWrite, after, paymentEvents);
   });
   await recordEvents(
     tx,
@@ -178,8 +178,8 @@ export async function writeDecisions(tx: Tx, list: readonly Written[]): Promise<
 }
 
 /** Closes, opens and reprices the pages of a decision's invoices. */
-async function preparePages(tx: Tx, written: Written) {
-  const { before, decision, context, additions: { charge } = {} } = written;
+async function preparePages(tx: Tx, toWrite: DecisionToWrite) {
+  const { before, decision, context, additions: { charge } = {} } = toWrite;
   const paymentEvents: PaymentEvent[] = [];
   if (charge?.change !== undefined)
     paymentEvents.push({ invoiceId: charge.invoiceId, change: charge.change });
@@ -191,12 +191,12 @@ async function preparePages(tx: Tx, written: Written) {
     const chargePaymentId = charge?.invoiceId === facts.id ? charge.paymentId : undefined;
     invoices.push(await preparePage(tx, invoice, before.subscription, { context, chargePaymentId }));
   }
-  return { written, invoices, paymentEvents };
+  return { toWrite, invoices, paymentEvents };
 }
 
 /** The events of a decision in their order, and its jobs, with the trace of its cause. */
 function eventsAndJobsOf(
-  { before, decision, context, additions = {} }: Written,
+  { before, decision, context, additions = {} }: DecisionToWrite,
   after: ChangedBilling,
   paymentEvents: readonly PaymentEvent[],
 ): { events: Change[]; jobs: JobSpec[] } {
@@ -222,7 +222,7 @@ function nextDue({ subscription, facts }: Billing, context: BillingContext): Job
 }
 
 /** @returns the updated subscriptions */
-async function writeSubscriptions(tx: Tx, list: readonly Written[]): Promise<SubscriptionRow[]> {
+async function writeSubscriptions(tx: Tx, list: readonly DecisionToWrite[]): Promise<SubscriptionRow[]> {
   // A decision that does not change the subscription returns the same object.
   const changes = list
     .filter(({ before, decision }) => decision.subscription !== before.facts.subscription)

@@ -1,9 +1,9 @@
 export { changingColumns, factsOfInvoice, lastingColumns } from './facts.ts';
 export {
   type CapUse,
+  hasPendingPayment,
   type InvoiceFacts,
   isBusy,
-  isLive,
   isOverdue,
   isPageInvoice,
   openPaymentStatus,

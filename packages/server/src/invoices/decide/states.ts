@@ -3,7 +3,7 @@ import { Moves } from '../../platform/db/guards/index.ts';
 
 // An invoice: open → paid | void. `payment_status`: pending ⇄ processing → completed | failed (open, tried again) |
 // canceled | expired.
-// Invariant: an open invoice has at most one live charge (`liveAttempt`), any other has none, and no invoice becomes
+// Invariant: an open invoice has at most one pending charge (`pendingChargeId`), any other has none, and no invoice becomes
 // void while a charge or a deposit for it is not final. A void or paid invoice never changes again, except for the
 // credited amount of a paid one, which the API does not show.
 // Every change holds the lock of its subscription. After a crash between two changes, the subscription's job continues
@@ -22,7 +22,7 @@ export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
  */
 export type PageState = 'none' | 'open' | 'money' | 'frozen' | 'paid' | 'expired' | 'canceled';
 
-/** The part of a mandate's cap that a charge uses, in units of the token; kept while the charge is live or has paid. */
+/** The part of a mandate's cap that a charge uses, in units of the token; kept while the charge is pending or has paid. */
 export interface CapUse {
   methodId: string;
   windowStart: number;
@@ -48,10 +48,10 @@ export interface InvoiceFacts {
   /** Records a period that passed while an earlier one was unpaid. */
   isSkipped: boolean;
   page: PageState;
-  /** The payment of the charge under way. */
-  liveAttempt: string | null;
-  /** When that charge was ordered. */
-  attemptAt: number | null;
+  /** The payment of the pending charge. */
+  pendingChargeId: string | null;
+  /** When a charge was last ordered or declined. */
+  triedAt: number | null;
   /** Of the newest charge, while it counts against the cap. */
   capUse: CapUse | null;
   /** Failed charges that count as tries. */
@@ -72,18 +72,18 @@ export interface InvoiceFacts {
 /** Whether it is paid on a page; an invoice that a mandate pays is due at creation. */
 export const isPageInvoice = ({ dueDate, createdAt }: InvoiceFacts) => dueDate > createdAt;
 
-/** Whether a payment is under way, or has arrived and is not recorded yet; the invoice must not end meanwhile. */
-export const isLive = ({ status, liveAttempt, page }: InvoiceFacts) =>
-  status === 'open' && (liveAttempt !== null || page === 'money' || page === 'paid');
+/** Whether a payment is pending, or has arrived and is not recorded yet; the invoice must not end meanwhile. */
+export const hasPendingPayment = ({ status, pendingChargeId, page }: InvoiceFacts) =>
+  status === 'open' && (pendingChargeId !== null || page === 'money' || page === 'paid');
 
 /** Whether a payment of the current amount may still succeed; the amount must not change meanwhile. */
-export const isBusy = (invoice: InvoiceFacts) => isLive(invoice) || invoice.page === 'frozen';
+export const isBusy = (invoice: InvoiceFacts) => hasPendingPayment(invoice) || invoice.page === 'frozen';
 
 export const isOverdue = ({ status, overdueFrom }: InvoiceFacts) => status === 'open' && overdueFrom !== null;
 
 /** The API's `payment_status` of an open invoice. */
 export function openPaymentStatus(invoice: InvoiceFacts): InvoicePaymentStatus {
-  if (isLive(invoice)) return 'processing';
+  if (hasPendingPayment(invoice)) return 'processing';
   return invoice.tries > 0 || invoice.overdueFrom !== null ? 'failed' : 'pending';
 }
 
@@ -99,7 +99,7 @@ export function paidInvoice(invoice: InvoiceFacts, now: number): InvoiceFacts {
     status: move(invoice, 'paid'),
     paymentStatus: 'completed',
     page: invoice.page === 'open' ? 'expired' : invoice.page,
-    liveAttempt: null,
+    pendingChargeId: null,
     nextTryAt: null,
     paidAt: now,
   };

@@ -4,5 +4,5 @@ export {
   chargeOutcome,
   type OrderedCharge,
   orderCharges,
-  readAfterCharges,
+  scheduleWalletReads,
 } from './order-charge.ts';

@@ -75,11 +75,11 @@ export async function chargeOutcome(
 }
 
 /**
- * Call it in the transaction that books charges of one network and token. The wallets may now hold too little for their
- * next payments, so all methods of these wallets become due for reading. All charges of a network share the row of the
- * reading job, so call this last in the transaction.
+ * Makes all methods of charged wallets due for reading, because the wallets may now hold too little for their next
+ * payments. Call it in the transaction that books charges of one network and token, and last: all charges of a network
+ * share the row of the reading job.
  */
-export async function readAfterCharges(
+export async function scheduleWalletReads(
   tx: Tx,
   merchantId: string,
   wallets: readonly ChargedWallet[],

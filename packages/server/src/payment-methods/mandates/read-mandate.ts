@@ -96,16 +96,16 @@ async function openNeeds(
   methods: readonly PaymentMethodRow[],
 ): Promise<ReadingContext['needs']> {
   const needs = await deps.chargeNeeds(deps.db, merchant, methods);
-  const onTheirWay = await chargesOnTheirWay(deps, merchant, methods);
+  const pendingCharges = await sumPendingCharges(deps, merchant, methods);
   // A pending charge is already being paid: a wallet that it empties does not lack money for it.
   return new Map(
-    methods.map(({ payment_method_id: id }, i) => [id, less(needs.get(id) ?? 0n, onTheirWay[i] ?? 0n)]),
+    methods.map(({ payment_method_id: id }, i) => [id, less(needs.get(id) ?? 0n, pendingCharges[i] ?? 0n)]),
   );
 }
 
 const less = (need: bigint, paid: bigint) => (need > paid ? need - paid : 0n);
 
-async function chargesOnTheirWay(
+async function sumPendingCharges(
   { db }: Pick<PaymentMethodDeps, 'db'>,
   { merchantId }: MerchantRef,
   methods: readonly PaymentMethodRow[],

@@ -17,10 +17,10 @@ const STEPS_WAIT_MS = 1_000;
 const LOCK_MS = 800;
 
 /**
- * A generic plan assumes ten elements in an array and an average merchant. For a hundred elements of a large merchant
- * it may scan a whole table. A custom plan costs one planning per batch.
+ * Besides the lock timeout, each batch is planned by its own parameters: a generic plan assumes ten elements in an array
+ * and an average merchant, and for a hundred elements of a large merchant it may scan a whole table.
  */
-const OF_MANY = `set local lock_timeout = ${LOCK_MS}; set local plan_cache_mode = force_custom_plan`;
+const BATCH_SETTINGS = `set local lock_timeout = ${LOCK_MS}; set local plan_cache_mode = force_custom_plan`;
 
 /** Names of the resources that a step locks, or reads and writes, such as the id of a subscription. */
 type Locks = readonly [string, ...string[]];
@@ -53,7 +53,7 @@ export function batchStep<Item, Result>(
   options: BatchStepOptions<Item, Result>,
 ): (db: Db, key: string, step: Step<Item>) => Promise<Result> {
   const stepsOf = loaderPer<Db, Step<Item>, PromiseSettledResult<Result>>(() => ({
-    loadBatch: (_key, steps) => takeAll(steps, options),
+    loadBatch: (_key, steps) => runAll(steps, options),
     maxBatch: STEPS_MAX,
     overlapAfterMs: STEPS_WAIT_MS,
   }));
@@ -66,13 +66,13 @@ export function batchStep<Item, Result>(
 
 type Results<Item, Result> = [Step<Item>, PromiseSettledResult<Result>][];
 
-async function takeAll<Item, Result>(
+async function runAll<Item, Result>(
   steps: readonly Step<Item>[],
   options: BatchStepOptions<Item, Result>,
 ): Promise<PromiseSettledResult<Result>[]> {
   const results: Results<Item, Result> = [];
   for (const round of roundsOf(steps, ({ item }) => options.locksOf(item)))
-    results.push(...(await takeRound(round, options)));
+    results.push(...(await runRound(round, options)));
   const byStep = new Map(results);
   return steps.map((step) => {
     const result = byStep.get(step);
@@ -95,27 +95,27 @@ export function roundsOf<Step>(steps: readonly Step[], locksOf: (step: Step) => 
   return rounds.map((round) => round.steps);
 }
 
-async function takeRound<Item, Result>(
+async function runRound<Item, Result>(
   steps: readonly Step<Item>[],
   options: BatchStepOptions<Item, Result>,
 ): Promise<Results<Item, Result>> {
   try {
-    return await takeTogether(steps, options);
+    return await runTogether(steps, options);
   } catch (reason) {
     const isOver = steps.length === 1 || reason instanceof CommitUnknown;
     if (isOver) return steps.map((step) => [step, { status: 'rejected', reason }]);
-    return (await Promise.all(steps.map((step) => takeRound([step], options)))).flat();
+    return (await Promise.all(steps.map((step) => runRound([step], options)))).flat();
   }
 }
 
-async function takeTogether<Item, Result>(
+async function runTogether<Item, Result>(
   steps: readonly Step<Item>[],
   { change, isLast = false }: BatchStepOptions<Item, Result>,
 ): Promise<Results<Item, Result>> {
   const run = joinRuns(steps.map((step) => step.run));
   const items = steps.map(({ item }) => item);
   const changeAll = async (tx: Tx) => {
-    if (steps.length > 1) await sql.raw(OF_MANY).execute(tx);
+    if (steps.length > 1) await sql.raw(BATCH_SETTINGS).execute(tx);
     const values = await change(tx, items);
     invariant(values.length === items.length, 'a batch returns one result for each item');
     return [...values.entries()].flatMap(([i, value]): Results<Item, Result> => {

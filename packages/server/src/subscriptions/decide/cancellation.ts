@@ -15,7 +15,7 @@ export function periodEndAt(subscription: SubscriptionFacts, now: number): numbe
 /** Cancels now, or plans the cancel. While money is pending, the cancel waits until it is final. */
 export function decideCancel(facts: Facts, at: 'now' | number, context: DecisionContext): Decision {
   const draft = new Draft(facts, context);
-  if (at === 'now' && !draft.isAnyLive) {
+  if (at === 'now' && !draft.isAnyPaymentPending) {
     cancel(draft);
     return draft.decision;
   }

@@ -9,11 +9,11 @@ import {
   type Schedule,
 } from './dunning.ts';
 import { cancelIfDue, cancelUnpaid } from './end.ts';
-import { takeOff } from './give-back.ts';
+import { deductReduction } from './give-back.ts';
 import { invoicePaid } from './pay.ts';
 import { boundary, periodIndex } from './periods.ts';
 
-/** Seconds until the next attempt after an error on our side. It does not count as a try. */
+/** Seconds until the next try after an error on our side, which does not count as a try. */
 const TROUBLE_RETRY_SECONDS = 180;
 
 /** These codes end the charges of a mandate, but not the schedule: another mandate, or the page, can still pay. */
@@ -38,8 +38,8 @@ export type ChargeCheck =
       used: bigint;
     };
 
-/** `waits`: nothing was tried; the next attempt is at the invoice's `nextTryAt`. */
-export type Attempt =
+/** `waits`: nothing was tried; the next try is at the invoice's `nextTryAt`. */
+export type TryDecision =
   | { did: 'ordered'; capUse: CapUse }
   | { did: 'declined'; code: string }
   | { did: 'waits' };
@@ -51,10 +51,10 @@ export function windowAt({ anchor, interval }: Draft['subscription'], now: numbe
 }
 
 /**
- * Decides a try of an invoice without a live attempt. If it is `ordered`, the caller orders the charge and calls
+ * Decides a try of an invoice without a pending charge. If it is `ordered`, the caller orders the charge and calls
  * `orderedCharge`.
  */
-export function tryCharge(draft: Draft, invoiceId: string, check: ChargeCheck): Attempt {
+export function tryCharge(draft: Draft, invoiceId: string, check: ChargeCheck): TryDecision {
   const { now } = draft;
   const invoice = draft.invoice(invoiceId);
   if (check.kind === 'unavailable') return wait(draft, invoice, now + TROUBLE_RETRY_SECONDS);
@@ -77,16 +77,16 @@ export function orderedCharge(
   { capUse, paymentId }: { capUse: CapUse; paymentId: string },
 ): void {
   const invoice = draft.invoice(invoiceId);
-  draft.put({ ...invoice, liveAttempt: paymentId, attemptAt: draft.now, nextTryAt: null, capUse });
+  draft.put({ ...invoice, pendingChargeId: paymentId, triedAt: draft.now, nextTryAt: null, capUse });
 }
 
-function wait(draft: Draft, invoice: InvoiceFacts, until: number): Attempt {
+function wait(draft: Draft, invoice: InvoiceFacts, until: number): TryDecision {
   draft.put({ ...invoice, nextTryAt: until });
   return { did: 'waits' };
 }
 
-function decline(draft: Draft, invoice: InvoiceFacts, code: string): Attempt {
-  draft.put({ ...invoice, attemptAt: draft.now });
+function decline(draft: Draft, invoice: InvoiceFacts, code: string): TryDecision {
+  draft.put({ ...invoice, triedAt: draft.now });
   draft.emit('payment.failed', invoice.id);
   tryFailed(draft, invoice.id, code);
   return { did: 'declined', code };
@@ -103,10 +103,10 @@ export function chargeSucceeded(draft: Draft, invoiceId: string): void {
 export function chargeFailed(draft: Draft, invoiceId: string, code: string): void {
   draft.emit('payment.failed', invoiceId);
   // A reduction made meanwhile is deducted now. If nothing remains to be paid, the invoice has not failed.
-  const failed = { ...draft.invoice(invoiceId), liveAttempt: null };
+  const failed = { ...draft.invoice(invoiceId), pendingChargeId: null };
   if (failed.reduction > 0n && !isBusy(failed)) {
     draft.put(failed);
-    takeOff(draft, invoiceId);
+    deductReduction(draft, invoiceId);
     const reduced = draft.invoice(invoiceId);
     if (reduced.status !== 'open') {
       draft.put({ ...reduced, capUse: null });
@@ -116,7 +116,7 @@ export function chargeFailed(draft: Draft, invoiceId: string, code: string): voi
   }
   if (OURS.has(code)) {
     const nextTryAt = draft.now + TROUBLE_RETRY_SECONDS;
-    draft.put({ ...draft.invoice(invoiceId), liveAttempt: null, capUse: null, nextTryAt });
+    draft.put({ ...draft.invoice(invoiceId), pendingChargeId: null, capUse: null, nextTryAt });
     cancelIfDue(draft);
     return;
   }
@@ -142,12 +142,12 @@ function tryFailed(draft: Draft, invoiceId: string, code: string, taken: CapUse 
   draft.emit('invoice.payment_failed', invoiceId);
   const overdueFrom = overdueFromNow(draft, failed);
   const schedule = scheduleOf(draft, overdueFrom);
-  const daysSpent = schedule === null ? 0 : offsetsPassed(schedule, failed.attemptAt ?? draft.now);
+  const daysSpent = schedule === null ? 0 : offsetsPassed(schedule, failed.triedAt ?? draft.now);
   // False if another mandate was given while this charge was pending.
   const isOfLast = failed.capUse === null || failed.capUse.methodId === draft.subscription.methodId;
   draft.put({
     ...failed,
-    liveAttempt: null,
+    pendingChargeId: null,
     capUse: taken,
     tries: failed.tries + 1,
     chargesEnded: failed.chargesEnded || (isOfLast && ENDING.has(code)),
@@ -157,7 +157,7 @@ function tryFailed(draft: Draft, invoiceId: string, code: string, taken: CapUse 
   });
   markPastDue(draft, invoiceId);
   const isOver = isOfLast && overdueFrom !== null && daysSpent === draft.rules.dunningDays.length;
-  if (isOver && !draft.isAnyLive) cancelUnpaid(draft);
+  if (isOver && !draft.isAnyPaymentPending) cancelUnpaid(draft);
   else {
     cancelIfDue(draft);
     givePage(draft, invoiceId);

@@ -39,7 +39,7 @@ function charged(): World {
   world.subscription = { ...world.subscription, methodId: 'pm_1' };
   world.reading = ({ amount }) => ({ kind: 'ready', methodId: 'pm_1', amount, cap: amount, used: 0n });
   change(world, 3_000n);
-  expect(newest(world).liveAttempt).not.toBeNull();
+  expect(newest(world).pendingChargeId).not.toBeNull();
   return world;
 }
 

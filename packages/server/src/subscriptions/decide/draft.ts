@@ -1,5 +1,5 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
-import { type InvoiceFacts, isLive, openPaymentStatus } from '../../invoices/decide/index.ts';
+import { hasPendingPayment, type InvoiceFacts, openPaymentStatus } from '../../invoices/decide/index.ts';
 import { invariant } from '../../platform/fail.ts';
 import { SUBSCRIPTION_MOVES } from '../states.ts';
 import type { BillingRules, DecidedEvent, Decision, Facts, SubscriptionFacts } from './facts.ts';
@@ -44,8 +44,8 @@ export class Draft {
     );
   }
 
-  get isAnyLive(): boolean {
-    return this.openInvoices.some(isLive);
+  get isAnyPaymentPending(): boolean {
+    return this.openInvoices.some(hasPendingPayment);
   }
 
   newId(): string {

@@ -40,6 +40,6 @@ export function expireIncomplete(draft: Draft): void {
 export function cancelIfDue(draft: Draft): void {
   const { cancelAt, status } = draft.subscription;
   const isOver = status === 'canceled' || status === 'incomplete_expired';
-  if (isOver || cancelAt === null || cancelAt > draft.now || draft.isAnyLive) return;
+  if (isOver || cancelAt === null || cancelAt > draft.now || draft.isAnyPaymentPending) return;
   cancel(draft);
 }

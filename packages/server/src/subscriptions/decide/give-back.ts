@@ -19,14 +19,14 @@ export function giveBack(draft: Draft, value: bigint): void {
     draft.put({ ...invoice, reduction: invoice.reduction + part });
     rest -= part;
   }
-  for (const { id } of free) takeOff(draft, id);
+  for (const { id } of free) deductReduction(draft, id);
   // A part paid by credit is not part of the pending payment, so it can be returned now.
   for (const { id } of busy) rest -= restoreCredit(draft, id, rest);
   for (const { id } of draft.covering) rest -= creditFrom(draft, id, rest);
 }
 
 /** Deducts an invoice's reduction from its amount. An invoice without a remaining amount is paid. */
-export function takeOff(draft: Draft, invoiceId: string): void {
+export function deductReduction(draft: Draft, invoiceId: string): void {
   const invoice = draft.invoice(invoiceId);
   if (invoice.reduction === 0n) return;
   const amount = invoice.amount - invoice.reduction;

@@ -1,4 +1,4 @@
-import { isLive } from '../../invoices/decide/index.ts';
+import { hasPendingPayment } from '../../invoices/decide/index.ts';
 import { startTrial } from './creation.ts';
 import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
@@ -30,7 +30,11 @@ export function decideMandate(facts: Facts, methodId: string, context: DecisionC
 export function decideTopUp(facts: Facts, context: DecisionContext): Decision {
   const draft = new Draft(facts, context);
   for (const invoice of draft.openInvoices)
-    if (!isLive(invoice) && !invoice.chargesEnded && (invoice.tries > 0 || invoice.nextTryAt !== null))
+    if (
+      !hasPendingPayment(invoice) &&
+      !invoice.chargesEnded &&
+      (invoice.tries > 0 || invoice.nextTryAt !== null)
+    )
       draft.put({ ...invoice, nextTryAt: Math.min(invoice.nextTryAt ?? draft.now, draft.now) });
   return draft.decision;
 }

@@ -136,7 +136,7 @@ function play(methodId: string | null, moments: readonly Moment[], lasts: 0 | 1)
     world.settle();
   };
   const decideCharge = (code: string) => {
-    const live = world.open.find(({ liveAttempt, page }) => liveAttempt !== null && page !== 'paid');
+    const live = world.open.find(({ pendingChargeId, page }) => pendingChargeId !== null && page !== 'paid');
     if (live !== undefined) world.decideCharge(live, code);
   };
   const dearer = () => {

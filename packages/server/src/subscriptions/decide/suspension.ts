@@ -29,7 +29,7 @@ export function movedBySuspension(
     overdueFrom: later(invoice.overdueFrom),
     nextTryAt: later(invoice.nextTryAt),
     // A pending charge uses up the dunning days up to its order.
-    attemptAt: later(invoice.attemptAt),
+    triedAt: later(invoice.triedAt),
     suspendedSeconds: seconds,
   };
 }
