@@ -166,7 +166,7 @@ export -p > ${variables}`);
     await run(block('exchange.cjs <<'));
     const signed = () => running.get('signer')?.log.join('') ?? '';
     await expect.poll(signed, LONG).toContain('"code":"approvals"');
-    await run(block('$DRILL)"'));
+    await run(block('300002 0x'));
     const drilled = async () => await sdk().payouts.retrieve(json('drill.json').batch_id);
     await expect.poll(drilled, LONG).toMatchObject({ status: 'completed' });
     expect(await heldBy(0x300001n, 0x300002n)).toEqual([5_000_000n, 0n]);
