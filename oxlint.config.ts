@@ -5,7 +5,7 @@ const LEVELS = [
   ['platform'],
   ['tenancy'],
   ['stores', 'customers', 'ledger', 'chains', 'rates'],
-  ['mail'],
+  ['mail', 'request-log'],
   ['events', 'transfers'],
   ['webhooks', 'payment-methods', 'payouts'],
   ['payments'],
@@ -28,7 +28,7 @@ const PACKAGES: Record<string, string[]> = {
   server: ['contract', 'pages', 'embedded-postgres', 'signer', 'site'],
   signer: [],
   pages: ['contract'],
-  site: ['contract'],
+  site: ['contract', 'pages'],
   console: ['contract'],
   'embedded-postgres': [],
 };

@@ -15,8 +15,8 @@ export default defineConfig({
     ],
     globalSetup: ['test/setup-postgres.ts'],
     reporters: ['default', './scripts/reporter.ts'],
-    // Tests wait more than they compute: blocks, processes that start, leases that end.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Tests wait twice as long as they compute: for blocks, processes that start, leases that end.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 30_000,
     // Vitest's second is too short for workers of a busy machine.
     expect: { poll: { timeout: 20_000 } },

@@ -7,6 +7,7 @@ import { type BenchServer, startServer } from './database.ts';
 import { runEthereum } from './ethereum/experiment.ts';
 import { runList } from './list/experiment.ts';
 import { describeMachine } from './machine.ts';
+import { runMail } from './mail/experiment.ts';
 import { runPage } from './page/experiment.ts';
 import { runPayments } from './payments/experiment.ts';
 import { runExports } from './payments/exports.ts';
@@ -17,6 +18,7 @@ import { runDrain } from './queue/drain.ts';
 import { runIdle } from './queue/idle.ts';
 import { runRenewals } from './renewals/experiment.ts';
 import { addToPage, closing, type Report, table, writePage, writeReport } from './report.ts';
+import { runRequestLog } from './request-log/experiment.ts';
 import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
 import { runStart } from './start/experiment.ts';
 import { runGrowth } from './start/growth.ts';
@@ -67,14 +69,19 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['8a', '8b', '8c'], run: runCrash },
   { rows: ['9a', '9b', '9c', '11'], run: runWebhooks },
   { rows: ['10a', '10b', '10c'], run: runRenewals },
-  { rows: ['12a', '12b'], run: runStart },
+  { rows: ['12a', '12b', '12d', '12e'], run: runStart },
   { rows: ['12c'], run: runGrowth },
   { rows: ['13a', '13b', '13c', '13d'], run: runCheckout },
   { rows: ['14'], run: runPage },
   { rows: ['15a', '15b'], run: runBooks },
   { rows: ['16a', '16b', '16c', '16d'], run: runPayments },
   { rows: ['17a', '17b'], run: runExports },
-  { rows: ['18a', '18b', '18c', '18d', '18e', '18f', '18g', '18h'], run: runEthereum },
+  {
+    rows: ['18a', '18b', '18c', '18d', '18e', '18f', '18g', '18h', '20a', '20b', '20c', '20d'],
+    run: runEthereum,
+  },
+  { rows: ['19a', '19b'], run: runMail },
+  { rows: ['21a', '21b', '21c', '21d'], run: runRequestLog },
 ];
 
 async function runAll(options: RunOptions): Promise<Report> {

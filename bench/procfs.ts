@@ -28,6 +28,12 @@ export function cpuSeconds(pid: number): number {
   return stat === undefined ? 0 : seconds(stat, [USER, SYSTEM]);
 }
 
+/** CPU seconds of all children of this process that have ended so far, and of theirs. */
+export function endedChildrenCpuSeconds(): number {
+  const stat = statOf('self');
+  return stat === undefined ? 0 : seconds(stat, [REAPED_USER, REAPED_SYSTEM]);
+}
+
 /** CPU seconds of a PostgreSQL server: the postmaster, its children, and those that have ended. */
 export function serverCpuSeconds(postmaster: number): number {
   const own = statOf(postmaster);

@@ -9,13 +9,13 @@ const florin = new Florin({ baseUrl, apiKey: FLORIN_API_KEY, secretKey: FLORIN_S
 const receiver = webhooks.receiver({
   secret: FLORIN_SECRET_KEY,
   onEvent: ({ type, data }) => {
-    if (type === 'payment.completed') console.log('paid: order', data.object.metadata.order);
+    if (type === 'payment.completed') console.log('paid: order', data.object.order_id);
   },
 });
 
 /** The order's id is the key: a click that comes twice with it makes one session. */
 async function buy(order: string): Promise<string> {
-  const coffee = { amount: 499n, currency: 'USD', description: 'One coffee', metadata: { order } };
+  const coffee = { amount: 499n, currency: 'USD', order_id: order, description: 'One coffee' };
   return (await florin.checkout.sessions.create(coffee, { idempotencyKey: order })).url;
 }
 

@@ -3,8 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type Address, address, createSolanaRpc } from '@solana/kit';
+import { TronWeb } from 'tronweb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BatchPayout, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
+import { tokenAddress } from '../test/nodes/solana-client.ts';
 import { findAnvil, NO_ANVIL } from './anvil.ts';
 import { connect, PAYER, PAYER_FUNDS } from './local-chain.ts';
 import { type LocalEntry, readNetworksFile, removeNetworksFile, writeNetworksFile } from './networks-file.ts';
@@ -14,6 +17,8 @@ const SCRIPT = path.join(ROOT, 'scripts/chains.ts');
 const folder = mkdtempSync(path.join(tmpdir(), 'florin-chains-'));
 const file = path.join(folder, 'made/networks.json');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const FREE_PORTS = ['--port', '0', '--solana-port', '0', '--tron-port', '0'];
 
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...args], {
@@ -29,6 +34,7 @@ describe('what npm run chains refuses, each in one line', () => {
   const missing = path.join(folder, 'missing.json');
   const REFUSED: [args: string[], line: RegExp][] = [
     [['--port', '65536'], /^chains: --port takes a whole number from 0 to 65535, not "65536"\n$/],
+    [['--solana-port', 'x'], /^chains: --solana-port takes a whole number from 0 to 65535, not "x"\n$/],
     [['--block-time', '0.5'], /^chains: --block-time takes a whole number from 1 to 3600, not "0.5"\n$/],
     [['--slots-in-an-epoch', '0'], /^chains: --slots-in-an-epoch takes .*\n$/],
     [['--host', '0.0.0.0'], /^chains: Unknown option '--host'.*\(--help\)\n$/],
@@ -74,6 +80,8 @@ test('--help prints every option', () => {
   expect(status).toBe(0);
   for (const option of [
     'port',
+    'solana-port',
+    'tron-port',
     'block-time',
     'by-hand',
     'slots-in-an-epoch',
@@ -99,7 +107,7 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
   let network: LocalEntry;
 
   beforeAll(async () => {
-    node = spawn(process.execPath, [SCRIPT, '--port', '0', '--by-hand', '--file', file, '--json'], {
+    node = spawn(process.execPath, [SCRIPT, ...FREE_PORTS, '--by-hand', '--file', file, '--json'], {
       cwd: ROOT,
     });
     node.stdout?.on('data', (chunk: Buffer) => {
@@ -138,7 +146,58 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
     expect(await client.readContract({ ...paid, args: [PAYER.address, network.genesis_hash, 0n] })).toBe(
       false,
     );
-    expect(await client.getCode({ address: network.contracts.sweeper })).toBeDefined();
+    for (const address of [network.contracts.sweeper, network.contracts.collector])
+      expect(await client.getCode({ address })).toBeDefined();
+  });
+
+  test('beside it a Solana has final tokens and a payer with funds', async () => {
+    const { solana } = JSON.parse(printed) as {
+      solana: {
+        url: string;
+        genesis_hash: string;
+        tokens: Record<string, Address>;
+        payer: { address: Address };
+      };
+    };
+    const rpc = createSolanaRpc(solana.url);
+    expect(await rpc.getGenesisHash().send()).toBe(solana.genesis_hash);
+    const held = async (mint: Address) =>
+      (await rpc.getTokenAccountBalance(await tokenAddress(solana.payer.address, mint)).send()).value.amount;
+    for (const symbol of ['USDT', 'USDC'])
+      expect(await held(address(solana.tokens[symbol] ?? ''))).toBe(PAYER_FUNDS.toString());
+    expect((await rpc.getBalance(solana.payer.address).send()).value).toBe(100_000_000_000n);
+    const { status, stderr } = run(...FREE_PORTS, '--solana-port', new URL(solana.url).port, '--file', file);
+    expect(status).toBe(1);
+    expect(stderr).toBe(`chains: port ${new URL(solana.url).port} is taken: give another --solana-port\n`);
+  });
+
+  test('and a Tron has solid tokens and a payer with funds', async () => {
+    const { tron } = JSON.parse(printed) as {
+      tron: {
+        url: string;
+        genesis_hash: string;
+        tokens: Record<string, string>;
+        collector: string;
+        payer: { address: string };
+      };
+    };
+    const tronWeb = new TronWeb({ fullHost: tron.url });
+    expect((await tronWeb.trx.getBlockByNumber(0)).blockID).toBe(tron.genesis_hash);
+    const { address } = tron.payer;
+    for (const symbol of ['USDT', 'USDC']) {
+      const held = await tronWeb.transactionBuilder.triggerConfirmedConstantContract(
+        tron.tokens[symbol] ?? '',
+        'balanceOf(address)',
+        {},
+        [{ type: 'address', value: address }],
+        address,
+      );
+      expect(BigInt(`0x${held.constant_result[0]}`)).toBe(PAYER_FUNDS);
+    }
+    expect((await tronWeb.trx.getContract(tron.collector)).name).toBe('Collector');
+    expect(await tronWeb.trx.getBalance(address)).toBe(100_000_000_000);
+    const { timestamp } = (await tronWeb.trx.getCurrentBlock()).block_header.raw_data;
+    expect(Math.abs(Date.now() - timestamp)).toBeLessThan(60_000);
   });
 
   test('a gas tank that is named later gets ether and its own Sweeper', async () => {

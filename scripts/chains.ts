@@ -4,6 +4,8 @@ import { type Address, BaseError, bytesToHex, formatEther, getAddress, isAddress
 import { TestUSDT } from '../contracts/artifacts/index.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { by, connect, fundTank, furnish, OPERATOR, OWNER, PAYER } from './local-chain.ts';
+import { type LocalSolana, startLocalSolana } from './local-solana.ts';
+import { type LocalTron, startLocalTron } from './local-tron.ts';
 import {
   type LocalEntry,
   readNetworksFile,
@@ -15,9 +17,12 @@ import { type Asked, askPage } from './pay-page.ts';
 
 const USAGE = `npm run chains -- [options]
   Starts a local Ethereum node (anvil) with test USDT and USDC, our contracts and a payer with funds, and writes
-  what a server has to know of it into a networks file. Ctrl-C stops it and removes the file.
+  what a server has to know of it into a networks file. Beside it a local Tron and a local Solana with test tokens, for
+  libraries and wallets: no server takes them yet, so the file does not name them. Ctrl-C stops all and removes the file.
 
   --port <n>               of 127.0.0.1 (8545); 0 takes a free one
+  --tron-port <n>          of 127.0.0.1 (8090); 0 takes a free one
+  --solana-port <n>        of 127.0.0.1 (8899); 0 takes a free one
   --block-time <seconds>   a block each so many seconds (2)
   --by-hand                blocks by npm run chains -- mine alone
   --slots-in-an-epoch <n>  finalized is twice as many blocks behind the newest one (2; mainnet has 32)
@@ -48,6 +53,8 @@ function readOptions() {
       allowPositionals: true,
       options: {
         port: { type: 'string', default: '8545' },
+        'tron-port': { type: 'string', default: '8090' },
+        'solana-port': { type: 'string', default: '8899' },
         'block-time': { type: 'string', default: '2' },
         'by-hand': { type: 'boolean', default: false },
         'slots-in-an-epoch': { type: 'string', default: '2' },
@@ -78,6 +85,8 @@ function wholeNumber(name: string, text: string, [least, most]: [number, number]
 
 async function start(options: Options): Promise<void> {
   const port = wholeNumber('port', options.port, [0, 65_535]);
+  const solanaPort = wholeNumber('solana-port', options['solana-port'], [0, 65_535]);
+  const tronPort = wholeNumber('tron-port', options['tron-port'], [0, 65_535]);
   const blockTime = wholeNumber('block-time', options['block-time'], [1, 3_600]);
   const slotsInAnEpoch = wholeNumber('slots-in-an-epoch', options['slots-in-an-epoch'], [1, 64]);
   const file = path.resolve(options.file);
@@ -95,26 +104,51 @@ async function start(options: Options): Promise<void> {
     void anvil.stop();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  const others = [
+    startOther('solana', startLocalSolana, solanaPort),
+    startOther('tron', startLocalTron, tronPort),
+  ] as const;
   try {
+    const [solana, tron] = await Promise.all(others);
     const network = await furnish(anvil.url, slotsInAnEpoch, tank);
     const client = connect(anvil.url);
     if (options['by-hand']) await client.setAutomine(false);
     else await client.setIntervalMining({ interval: blockTime });
-    await serve(anvil, network, options, file);
+    await serve({ anvil, network, solana, tron }, options, file);
   } catch (error) {
     if (!stopping) throw error;
   } finally {
     await anvil.stop();
+    for (const other of await Promise.allSettled(others))
+      if (other.status === 'fulfilled') await other.value.node.stop();
   }
   if (!stopping) throw new Refused('anvil ended by itself');
 }
 
+async function startOther<T>(name: string, begin: (port: number) => Promise<T>, port: number): Promise<T> {
+  return await begin(port).catch((error: Error) => {
+    throw new Refused(
+      /EADDRINUSE/.test(error.message) ? `port ${port} is taken: give another --${name}-port` : error.message,
+    );
+  });
+}
+
+interface Nodes {
+  anvil: Anvil;
+  network: LocalEntry;
+  solana: LocalSolana;
+  tron: LocalTron;
+}
+
 /** Until the node ends. */
-async function serve(anvil: Anvil, network: LocalEntry, options: Options, file: string): Promise<void> {
+async function serve(nodes: Nodes, options: Options, file: string): Promise<void> {
+  const { anvil, network } = nodes;
   writeNetworksFile(file, network);
   try {
     console.log(
-      options.json ? JSON.stringify(report(network, file), null, 2) : banner(network, options, file),
+      options.json
+        ? JSON.stringify(report(nodes, file), null, 2)
+        : `${banner(network, options, file)}\n\n${tronBanner(nodes.tron)}\n\n${solanaBanner(nodes.solana)}\n\n${STOP}`,
     );
     await anvil.ended;
   } finally {
@@ -122,10 +156,12 @@ async function serve(anvil: Anvil, network: LocalEntry, options: Options, file: 
   }
 }
 
-function report(network: LocalEntry, file: string) {
+function report({ network, solana, tron }: Nodes, file: string) {
   return {
     file,
     network,
+    tron: { ...shown(tron), collector: tron.collector, genesis_hash: tron.node.chain.blockAt(0).id },
+    solana: { ...shown(solana), genesis_hash: solana.node.chain.genesisHash },
     test_accounts: { owner: wallet(OWNER), payer: wallet(PAYER), operator: wallet(OPERATOR) },
   };
 }
@@ -150,15 +186,48 @@ function banner(network: LocalEntry, options: Options, file: string): string {
   USDC          ${tokens.USDC.address}
   BatchPayout   ${contracts.batch_payout}
   Sweeper       ${contracts.sweeper}
+  Collector     ${contracts.collector}
 
   payer         ${PAYER.address}   1,000,000 USDT, 1,000,000 USDC, ether
   payer's key   ${wallet(PAYER).public_test_key}   PUBLIC TEST KEY: everybody knows it
   token owner   ${OWNER.address}
   sweeper's     ${options.tank ?? OPERATOR.address}   operator
 
-Pay:  npm run chains -- pay --page http://127.0.0.1:8420/checkout/…${again}
-Stop: Ctrl-C. The chain is gone then; the next one has the same addresses and another genesis hash.`;
+Pay:  npm run chains -- pay --page http://127.0.0.1:8420/checkout/…${again}`;
 }
+
+function shown<T extends LocalSolana | LocalTron>({ node, tokens, payer }: T) {
+  return { url: node.url, tokens, payer };
+}
+
+function tronBanner({ node, tokens, collector, payer }: LocalTron): string {
+  return `Tron on this machine, for tests: no server takes it yet, so the networks file does not name it
+  endpoint      ${node.url}   /wallet and /walletsolidity
+  blocks        each 3 s; solid 19 blocks later
+
+  USDT          ${tokens.USDT}
+  USDC          ${tokens.USDC}   for sandboxes: its issuer has left Tron
+  Collector     ${collector}
+
+  payer         ${payer.address}   1,000,000 USDT, 1,000,000 USDC, 100,000 TRX
+  payer's key   ${payer.public_test_key}   PUBLIC TEST KEY: everybody knows it`;
+}
+
+function solanaBanner({ node, tokens, payer }: LocalSolana): string {
+  return `Solana on this machine, for tests: no server takes it yet, so the networks file does not name it
+  endpoint      ${node.url}   genesis ${node.chain.genesisHash}
+  blocks        each 0.4 s; final 32 blocks later
+
+  USDT          ${tokens.USDT}
+  USDC          ${tokens.USDC}
+
+  payer         ${payer.address}   1,000,000 USDT, 1,000,000 USDC, 100 SOL
+  payer's key   ${payer.public_test_key}
+                PUBLIC TEST KEY: everybody knows it`;
+}
+
+const STOP =
+  'Stop: Ctrl-C. The chains are gone then; the next ones have the same addresses and other genesis hashes.';
 
 /** The endpoint of the networks file, if it still is the node that the file was written for. */
 async function running(options: Options) {

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { inexactVersions, isAllowed, licenceFaults, unlistedScripts } from './dependencies.ts';
+import {
+  inexactVersions,
+  isAllowed,
+  licenceFaults,
+  shippedTestLibraries,
+  unlistedScripts,
+} from './dependencies.ts';
 
 test('only exact versions pass, aliases and releases before one included', () => {
   const dependencies = { a: '1.2.3', b: 'npm:@scope/b@15.18.0-beta.17', c: 'npm:c@1.0.0' };
@@ -23,6 +29,21 @@ test('an install script that nobody has decided on is named, also of a nested pa
     },
   };
   expect(unlistedScripts(lock, { allowed: true, denied: false })).toEqual(['@scope/new']);
+});
+
+test('a library for tests alone is refused where an installation would get it, however deep', () => {
+  const lock = {
+    packages: {
+      'node_modules/tronweb': { dev: true },
+      'node_modules/shipped': {},
+      'node_modules/shipped/node_modules/tronweb': {},
+      'node_modules/vm': { name: 'litesvm' },
+    },
+  };
+  expect(shippedTestLibraries(lock)).toEqual([
+    'node_modules/shipped/node_modules/tronweb is a dependency of what is shipped',
+    'node_modules/vm is a dependency of what is shipped',
+  ]);
 });
 
 test.each([

@@ -83,6 +83,15 @@ export const installScriptStep: Step = {
   },
 };
 
+/** Libraries of the nodes for tests: 60 MB that no installation of Florin wants. */
+const FOR_TESTS_ALONE = new Set(['litesvm', 'tronweb']);
+
+/** npm marks what only tools need, however deep in the tree: without the mark a package of ours would bring it along. */
+export const testLibraryStep: Step = {
+  name: 'libraries for tests alone',
+  run: async () => report(shippedTestLibraries(readJson<Lock>('package-lock.json'))),
+};
+
 /** What is shipped has to keep to the list, tools have some more freedom, and no package may go unseen. */
 export const licenceStep: Step = {
   name: 'licences',
@@ -113,6 +122,13 @@ export function unlistedScripts(lock: Lock, allowScripts: Record<string, boolean
     .filter(([, entry]) => entry.hasInstallScript === true)
     .map(([place, entry]) => nameOf(place, entry))
     .filter((name) => allowScripts[name] === undefined);
+}
+
+/** Test libraries that an installation of the product would get. */
+export function shippedTestLibraries(lock: Lock): string[] {
+  return Object.entries(lock.packages)
+    .filter(([place, entry]) => FOR_TESTS_ALONE.has(nameOf(place, entry)) && entry.dev !== true)
+    .map(([place]) => `${place} is a dependency of what is shipped`);
 }
 
 type Licences = Record<string, { licenses: string | string[] }>;

@@ -1,4 +1,4 @@
-import { installScriptStep, licenceStep, lockStep, versionStep } from './dependencies.ts';
+import { installScriptStep, licenceStep, lockStep, testLibraryStep, versionStep } from './dependencies.ts';
 import { expressionStep } from './expressions.ts';
 import { faceStep } from './faces.ts';
 import { pageWeightStep } from './page-weight.ts';
@@ -28,4 +28,5 @@ export const GATES = [
   lockStep,
   installScriptStep,
   licenceStep,
+  testLibraryStep,
 ];

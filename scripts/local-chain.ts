@@ -18,6 +18,7 @@ import { mnemonicToAccount } from 'viem/accounts';
 import { TestProxy, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
 import {
   batchPayoutDeployment,
+  collectorDeployment,
   DETERMINISTIC_DEPLOYER,
   type Deployment,
   sweeperDeployment,
@@ -138,6 +139,7 @@ export async function furnish(url: string, slotsInAnEpoch: number, tank?: Addres
   const usdt = await deploy(client, TestUSDT);
   const usdc = await deployUsdc(client);
   const batchPayout = await deployOurs(client, batchPayoutDeployment());
+  const collector = await deployOurs(client, collectorDeployment());
   const sweeper =
     tank === undefined
       ? await deployOurs(client, sweeperDeployment(OPERATOR.address))
@@ -153,9 +155,10 @@ export async function furnish(url: string, slotsInAnEpoch: number, tank?: Addres
     test: true,
     endpoints: [{ url, own: true }],
     chain_id: LOCAL_CHAIN.id,
+    public_endpoint: url,
     genesis_hash: genesis.hash,
     tokens: { USDT: { address: usdt, decimals: 6 }, USDC: { address: usdc, decimals: 6 } },
-    contracts: { batch_payout: batchPayout, sweeper },
+    contracts: { batch_payout: batchPayout, sweeper, collector },
     finality: { tag: 'finalized', early_confirmations: 12 },
     fee_ceilings: {
       max_fee_per_gas: '200000000000',

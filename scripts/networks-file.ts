@@ -11,7 +11,7 @@ export interface LocalEntry extends NetworkEntry {
   endpoints: [{ url: string; own: true }];
   genesis_hash: Hex;
   tokens: Record<'USDT' | 'USDC', { address: Address; decimals: 6 }>;
-  contracts: { batch_payout: Address; sweeper: Address };
+  contracts: { batch_payout: Address; sweeper: Address; collector: Address };
 }
 
 interface LocalFile extends NetworksFile {

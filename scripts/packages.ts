@@ -1,4 +1,5 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { build, type InlineConfig, type Rolldown } from 'tsdown';
 import { REFERENCE_SCRIPT } from '../packages/server/src/docs/reference-page.ts';
@@ -76,6 +77,36 @@ const asAscii: Rolldown.Plugin = {
 const escaped = (code: string) =>
   code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+const PLAIN_HTTP = '\0plain-http';
+const namesIn = (module: object) =>
+  Object.entries(Object.getOwnPropertyDescriptors(module)).flatMap(([name, property]) =>
+    'value' in property ? name : [],
+  );
+const PLAIN_HTTP_CODE = `const http = process.getBuiltinModule('node:http');
+export default http;
+export const { ${namesIn(http).join(', ')} } = http;`;
+
+/**
+ * Imports Node's `http` without its getters. An import statement reads each property of a module of Node, and the getters
+ * of `http` (`WebSocket` and others) load a second HTTP client of 2 MB, which nothing here uses.
+ */
+const plainHttp: Rolldown.Plugin = {
+  name: 'plain-http',
+  resolveId: (source, _importer, { kind }) =>
+    kind === 'import-statement' && source === 'node:http' ? PLAIN_HTTP : undefined,
+  load: (id) => (id === PLAIN_HTTP ? PLAIN_HTTP_CODE : undefined),
+};
+
+const COMPILERS = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'];
+const NOTHING = '\0nothing:';
+
+/** Leaves out what Fastify loads for routes with a JSON Schema; ours have none (`createHttpServer`). Half a megabyte. */
+const withoutCompilers: Rolldown.Plugin = {
+  name: 'without-compilers',
+  resolveId: (source) => (COMPILERS.includes(source) ? `${NOTHING}${source}` : undefined),
+  load: (id) => (id.startsWith(NOTHING) ? 'module.exports = undefined;' : undefined),
+};
+
 /** They bring files beside their code, so they stay packages. */
 const UNBUNDLED = ['tiny-secp256k1'];
 
@@ -93,6 +124,7 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
     outDir: path.join(folder, 'lib'),
     target: 'node22',
     outputOptions: { comments: false, plugins: [asAscii] },
+    plugins: [plainHttp, withoutCompilers],
     deps: { alwaysBundle: [/.*/], neverBundle: UNBUNDLED },
   });
   for (const made of ['pages', 'site']) {
@@ -101,6 +133,8 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
   }
   cpSync(path.join(ROOT, 'packages/server/migrations'), path.join(folder, 'migrations'), { recursive: true });
   mkdirSync(path.join(folder, 'served'), { recursive: true });
+  const renderer = path.join(folder, 'pages', 'render.js');
+  writeFileSync(renderer, escaped(readFileSync(renderer, 'utf8')));
   const { gzip } = await readPluginFile(REFERENCE_SCRIPT);
   writeFileSync(path.join(folder, 'served', `${path.basename(REFERENCE_SCRIPT.path)}.gz`), gzip);
   writeCommand(folder, 'florin', 'lib');

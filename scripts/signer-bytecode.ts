@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { BatchPayout, SweepDelegate, Sweeper } from '../contracts/artifacts/index.ts';
+import { BatchPayout, Collector, SweepDelegate, Sweeper } from '../contracts/artifacts/index.ts';
 import { execute, ROOT } from './step.ts';
 
 const FILE = 'packages/signer/src/bytecode.ts';
@@ -9,6 +9,7 @@ const FILE = 'packages/signer/src/bytecode.ts';
 export function signerBytecode(): Record<string, string> {
   return {
     BatchPayout: BatchPayout.bytecode,
+    Collector: Collector.bytecode,
     SweepDelegate: SweepDelegate.bytecode,
     Sweeper: Sweeper.bytecode,
   };

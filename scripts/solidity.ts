@@ -8,7 +8,7 @@ const COMPILER = 'solc 0.8.37';
 
 /** No digest of the sources' comments at the end of the bytecode: the same code gives the same bytes anywhere. */
 const SETTINGS = {
-  evmVersion: 'prague',
+  evmVersion: 'cancun',
   viaIR: true,
   optimizer: { enabled: true, runs: 10_000 },
   metadata: { bytecodeHash: 'none', appendCBOR: false },

@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { INVOICE_MOVES } from '../packages/server/src/invoices/decide/states.ts';
+import { MAIL_MOVES } from '../packages/server/src/mail/states.ts';
 import { METHOD_MOVES } from '../packages/server/src/payment-methods/states.ts';
 import { PAYMENT_MOVES, TRANSACTION_MOVES } from '../packages/server/src/payments/states.ts';
 import { BATCH_MOVES, ITEM_MOVES } from '../packages/server/src/payouts/states.ts';
 import type { Moves } from '../packages/server/src/platform/db/guards/moves.ts';
 import { REFUND_MOVES } from '../packages/server/src/refunds/states.ts';
 import { SUBSCRIPTION_MOVES } from '../packages/server/src/subscriptions/states.ts';
-import { ATTEMPT_MOVES, TRANSFER_MOVES } from '../packages/server/src/transfers/states.ts';
+import { ACTIVATION_MOVES, ATTEMPT_MOVES, TRANSFER_MOVES } from '../packages/server/src/transfers/states.ts';
 import { DELIVERY_MOVES, ENDPOINT_MOVES } from '../packages/server/src/webhooks/states.ts';
 import { ROOT } from './step.ts';
 
@@ -24,9 +25,11 @@ const DRAWN: Readonly<Record<string, { moves: Moves<string>; first: readonly str
   delivery: { moves: DELIVERY_MOVES, first: ['pending', 'paused'] },
   'webhook endpoint': { moves: ENDPOINT_MOVES, first: ['enabled'] },
   'payment method': { moves: METHOD_MOVES, first: ['active', 'inactive'] },
+  activation: { moves: ACTIVATION_MOVES, first: ['open'] },
+  mail: { moves: MAIL_MOVES, first: ['pending', 'caught'] },
 };
-export const PAGES = ['concepts', 'payouts', 'checkout', 'refunds', 'subscriptions', 'webhooks'].map((name) =>
-  path.join(ROOT, 'docs', `${name}.md`),
+export const PAGES = ['concepts', 'payouts', 'checkout', 'refunds', 'subscriptions', 'webhooks', 'mail'].map(
+  (name) => path.join(ROOT, 'docs', `${name}.md`),
 );
 const BLOCK = /<!-- states: ([a-z ]{1,40}) -->\n[^<]*<!-- \/states -->/g;
 

@@ -30,6 +30,7 @@ const SAME_ON_ALL = [
   'test/browser/**',
   'test/cli*.test.ts',
   'test/examples*.test.ts',
+  'test/journeys/subscriptions.test.ts',
   'test/events/listen.test.ts',
   'test/*/commands.test.ts',
   'test/webhooks/outbound-*.test.ts',

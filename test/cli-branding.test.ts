@@ -1,47 +1,18 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { florin, type Sandbox, startSandbox } from './florin-command.ts';
-
-// The command brings its own PostgreSQL 18, so that a second run would be the same once more.
-const isSecondRun = process.env.FLORIN_TEST_POSTGRES === '15';
-if (isSecondRun) console.warn('skipped: florin start runs its own PostgreSQL 18');
+import { expect, test } from 'vitest';
+import { isSecondRun, useSandbox } from './sandbox-of-commands.ts';
 
 const LONG_MS = 240_000;
 
-let dataDir = '';
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  if (isSecondRun) return;
-  dataDir = mkdtempSync(path.join(tmpdir(), 'florin-branding-'));
-  // As root PostgreSQL runs under another account, which has to get in.
-  chmodSync(dataDir, 0o755);
-  sandbox = await startSandbox(dataDir);
-}, LONG_MS);
-
-afterAll(async () => {
-  if (isSecondRun) return;
-  await sandbox.stop('SIGTERM');
-  rmSync(dataDir, { recursive: true });
-});
-
-const command = (words: readonly string[]) => florin(words, { env: { FLORIN_DATA_DIR: dataDir } });
-
-async function ask<T = unknown>(...words: string[]): Promise<T> {
-  const { code, stdout, stderr } = await command([...words, '--json']);
-  expect(stderr).toBe('');
-  expect(code).toBe(0);
-  return JSON.parse(stdout);
-}
+const { ask, command, dataDir } = useSandbox();
 
 test.skipIf(isSecondRun)(
   'a store gets its name, logo, colour and contact by one command each, and what cannot be shown is refused in one line',
   async () => {
     const [store] = await ask<{ store_id: string }[]>('stores', 'list');
     const id = store?.store_id ?? '';
-    const file = path.join(dataDir, 'logo.svg');
+    const file = path.join(dataDir(), 'logo.svg');
     writeFileSync(
       file,
       '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path d="M0 0h2v1z"/></svg>',

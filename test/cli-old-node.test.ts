@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { florin, isAlive, startSandbox } from './florin-command.ts';
+import { isSecondRun, makeDataDir } from './sandbox-of-commands.ts';
 
 const LONG_MS = 120_000;
 
@@ -13,10 +13,7 @@ const oldNode = ['/usr/bin/node', '/usr/local/bin/node'].find((node) => {
   const [, major = '99', minor = '0'] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
   return Number(major) < 22 || (Number(major) === 22 && Number(minor) < 19);
 });
-// The command brings its own PostgreSQL 18, so that a second run would be the same once more.
-const isSecondRun = process.env.FLORIN_TEST_POSTGRES === '15';
-if (isSecondRun) console.warn('skipped: florin start runs its own PostgreSQL 18');
-else if (oldNode === undefined) console.warn('skipped: this machine has no Node older than 22.19');
+if (!isSecondRun && oldNode === undefined) console.warn('skipped: this machine has no Node older than 22.19');
 
 describe.skipIf(isSecondRun || oldNode === undefined)('on an older Node', { timeout: LONG_MS }, () => {
   const node = String(oldNode);
@@ -28,8 +25,7 @@ describe.skipIf(isSecondRun || oldNode === undefined)('on an older Node', { time
   });
 
   test('signals reach the service, and a killed command leaves nothing that holds the folder', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'florin-cli-'));
-    chmodSync(folder, 0o755);
+    const folder = makeDataDir();
     const killed = await startSandbox(folder, { node });
     await killed.stop('SIGKILL');
     const next = await startSandbox(folder, { node });

@@ -1,37 +1,10 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { florin, type Sandbox, startSandbox } from './florin-command.ts';
-
-// The command brings its own PostgreSQL 18, so that a second run would be the same once more.
-const isSecondRun = process.env.FLORIN_TEST_POSTGRES === '15';
-if (isSecondRun) console.warn('skipped: florin start runs its own PostgreSQL 18');
+import { expect, test } from 'vitest';
+import { isSecondRun, useSandbox } from './sandbox-of-commands.ts';
 
 const LONG_MS = 120_000;
 
-let dataDir = '';
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  if (isSecondRun) return;
-  dataDir = mkdtempSync(path.join(tmpdir(), 'florin-surplus-'));
-  // As root PostgreSQL runs under another account, which has to get in.
-  chmodSync(dataDir, 0o755);
-  sandbox = await startSandbox(dataDir);
-}, LONG_MS);
-
-afterAll(async () => {
-  if (isSecondRun) return;
-  await sandbox.stop('SIGTERM');
-  rmSync(dataDir, { recursive: true });
-});
-
-const read = (file: string) => JSON.parse(readFileSync(path.join(dataDir, file), 'utf8'));
-
-const command = (words: readonly string[], env: Record<string, string> = {}) =>
-  florin(words, { env: { FLORIN_DATA_DIR: dataDir, ...env } });
+const { command, read } = useSandbox();
 
 async function query(text: string, values: readonly unknown[] = []): Promise<number | null> {
   const database = new pg.Client({ connectionString: read('running.json').database_url });

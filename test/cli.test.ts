@@ -1,6 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Florin, type PayoutBatch } from '@florin/sdk';
@@ -8,13 +7,11 @@ import { CONFIG_OPTIONS } from '@florin/server/operator';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Finished, florin, isAlive, type Sandbox, startSandbox, until } from './florin-command.ts';
+import { isSecondRun, makeDataDir } from './sandbox-of-commands.ts';
 
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl) console.warn('skipped: there is no curl on this machine');
-// The command brings its own PostgreSQL 18, so that a second run would be the same once more.
-const isSecondRun = process.env.FLORIN_TEST_POSTGRES === '15';
-if (isSecondRun) console.warn('skipped: florin start runs its own PostgreSQL 18');
 
 const LONG_MS = 120_000;
 const STOP_MAX_MS = 10_000;
@@ -68,9 +65,7 @@ async function refusal(...words: string[]): Promise<{ code: string; message: str
 
 beforeAll(async () => {
   if (isSecondRun) return;
-  dataDir = mkdtempSync(path.join(tmpdir(), 'florin-cli-'));
-  // As root PostgreSQL runs under another account, which has to get in.
-  chmodSync(dataDir, 0o755);
+  dataDir = makeDataDir();
   sandbox = await startSandbox(dataDir);
 }, LONG_MS);
 

@@ -32,7 +32,7 @@ import {
   insertAttempts,
   insertTransfers,
   markSent,
-  readLiveAttempts,
+  readOpenAttempts,
   readTransfers,
   writeOutcomes,
 } from '../packages/server/src/transfers/queries.ts';
@@ -210,7 +210,7 @@ test('an attempt without stored bytes is neither sent nor paid', async () => {
   await inTransaction(async (tx) => {
     const { transfer, groupId, read } = await queueTransfer(tx);
     await reserve(tx, transfer);
-    const live = () => readLiveAttempts(tx, merchant.merchantId, [groupId]);
+    const live = () => readOpenAttempts(tx, merchant.merchantId, [groupId]);
     const [attempt] = await live();
     if (attempt === undefined) throw new Error('the attempt was not written');
     await markSent(tx, merchant.merchantId, [attempt.attempt_id], 1);

@@ -7,7 +7,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
 
 test('the two commands are the first that a reader sees', () => {
-  const [first] = /```\n([\s\S]*?)```/.exec(readme)?.slice(1) ?? [];
+  const [first] = /```sh.*\n([\s\S]*?)```/.exec(readme)?.slice(1) ?? [];
   expect(first?.split('\n').map((line) => line.split('#')[0]?.trim())).toEqual([
     'npm ci && npm start',
     'npm ci && npm test',

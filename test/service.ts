@@ -11,6 +11,7 @@ import {
 } from '../packages/server/src/app.ts';
 import type { SimulatedTiming } from '../packages/server/src/chains/index.ts';
 import { openLiveAccount } from '../packages/server/src/operator/live-accounts.ts';
+import type { MailConfig } from '../packages/server/src/platform/config.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/fund.ts';
@@ -75,6 +76,8 @@ export interface ServiceOptions {
   disableAfterSeconds?: number;
   /** How fast the simulated chains are. */
   simchainTiming?: SimulatedTiming;
+  /** Who takes mail of live merchants. */
+  mailServer?: MailConfig | undefined;
   /** A network with real money, and its signer. */
   live?: LiveConfig;
 }
@@ -107,6 +110,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     lockTimeoutMs,
     webhooks,
     live: options.live,
+    mailServer: options.mailServer,
     simchainTiming: options.simchainTiming,
   };
   const app = await openApp(place);

@@ -10,13 +10,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Florin } from '@florin/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from './free-port.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const FLORIN = path.join(ROOT, 'packages/cli/bin/florin.js');
@@ -24,7 +24,7 @@ const NO_RUN = 'no-run: ';
 const LONG = { timeout: 300_000 };
 const POLL = { timeout: 120_000, interval: 200 };
 
-/** A block of code in the docs. Its first line is ```` ```LANGUAGE [run] [FILE] [no-run: REASON] ````. */
+/** A block of code in the docs. Its first line is ```` ```LANGUAGE [run] [FILE] [exit=CODE] [no-run: REASON] ````. */
 interface Snippet {
   /** Page and line, for people. */
   at: string;
@@ -32,12 +32,16 @@ interface Snippet {
   /** Its name among the files that the page writes. */
   file: string | undefined;
   runs: boolean;
+  /** What its last command ends with, if not with 0. */
+  exit: number;
   /** Why it cannot run. */
   reason: string | undefined;
   text: string;
 }
 
-const PAGES = globSync('docs/{,recipes/}*.md', { cwd: ROOT }).toSorted();
+const PAGES = globSync(['README.md', 'packages/{cli,sdk}/README.md', 'docs/{,recipes/}*.md'], {
+  cwd: ROOT,
+}).toSorted();
 
 function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(path.join(ROOT, page), 'utf8');
@@ -51,6 +55,7 @@ function snippetsOf(page: string): Snippet[] {
       language,
       file: words.find((word) => word.includes('.')),
       runs: reason === undefined && (language === 'sh' || words.includes('run')),
+      exit: Number(words.find((word) => word.startsWith('exit='))?.slice('exit='.length) ?? 0),
       reason,
       text: code,
     };
@@ -67,21 +72,11 @@ import { POST as hear } from './app/webhooks/route.ts';
 const answer = await pay(new Request('http://shop.example/orders/N-1/pay'), { params: Promise.resolve({ order: 'N-1' }) });
 assert.equal(answer.status, 303);
 assert.ok(answer.headers.get('location').startsWith(process.env.FLORIN_BASE_URL + '/checkout/'));
-const body = JSON.stringify({ id: 'evt_1', type: 'payment.completed', sequence: 1, data: { object: { id: 'pay_1', metadata: {} } } });
+const body = JSON.stringify({ id: 'evt_1', type: 'payment.completed', sequence: 1, data: { object: { id: 'pay_1', order_id: 'N-1' } } });
 const headers = webhooks.generateTestHeaders(body, process.env.FLORIN_SECRET_KEY);
 const heard = await hear(new Request('http://shop.example/webhooks', { method: 'POST', headers, body }));
 assert.equal(heard.status, 200);
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address.port;
-}
 
 const SNIPPETS = PAGES.flatMap(snippetsOf);
 const of = (language: string) => SNIPPETS.filter((snippet) => snippet.language === language);
@@ -244,11 +239,11 @@ describe('blocks that run, on a sandbox', () => {
   }
 
   /** In one terminal: what a block sets, the next one has. */
-  async function expectRuns(lines: string): Promise<void> {
+  async function expectRuns(lines: string, exit = 0): Promise<void> {
     const words = ['-ec', `set -a; . ${variables}; ${lines}\nexport -p > ${variables}`];
     const { child, output } = started('bash', words);
     const [code] = await once(child, 'close');
-    expect(code, `${lines}\n${output()}`).toBe(0);
+    expect(code, `${lines}\n${output()}`).toBe(exit);
     expect(output()).not.toMatch(/"errorCode":|"error":\{/);
   }
 
@@ -256,9 +251,9 @@ describe('blocks that run, on a sandbox', () => {
     const blocks = snippetsOf(page).filter(({ runs }) => runs);
     if (blocks.length === 0) continue;
     test(`${page} runs`, LONG, async () => {
-      for (const { at, language, file, text } of blocks) {
+      for (const { at, language, file, exit, text } of blocks) {
         console.log(`runs: ${at}`);
-        if (language === 'sh') await expectRuns(text);
+        if (language === 'sh') await expectRuns(text, exit);
         else {
           const name = file ?? 'piece.ts';
           writeFileSync(path.join(folder, name), text);
@@ -277,39 +272,53 @@ describe('blocks that run, on a sandbox', () => {
     }
   }
 
-  test('the shop in Express leads to a page, and delivers when that is paid', LONG, async () => {
-    writeFiles('docs/recipes/payment-express.md');
-    const port = String(await freePort());
-    const shop = started(process.execPath, ['shop.ts'], { PORT: port });
-    const listener = started(path.join(bin, 'florin'), [
-      'listen',
-      '--forward-to',
-      `http://127.0.0.1:${port}/webhooks`,
-    ]);
-    try {
-      const pay = () =>
-        fetch(`http://127.0.0.1:${port}/orders/S-1/pay`, { method: 'POST', redirect: 'manual' }).catch(
-          () => undefined,
+  const SHOPS = [
+    { page: 'docs/recipes/payment-express.md', order: 'S-1', path: '/orders/S-1/pay' },
+    { page: 'packages/sdk/README.md', order: 'S-2', path: '/S-2' },
+  ];
+  test.for(SHOPS)(
+    'the shop of $page leads to a page, and delivers when that is paid',
+    LONG,
+    async ({ page, order, path: payPath }) => {
+      writeFiles(page);
+      const port = String(await freePort());
+      const shop = started(process.execPath, ['shop.ts'], { PORT: port });
+      const listener = started(path.join(bin, 'florin'), [
+        'listen',
+        '--forward-to',
+        `http://127.0.0.1:${port}/webhooks`,
+      ]);
+      try {
+        const pay = () =>
+          fetch(`http://127.0.0.1:${port}${payPath}`, { method: 'POST', redirect: 'manual' }).catch(
+            () => undefined,
+          );
+        await expect.poll(async () => (await pay())?.status, POLL).toBe(303);
+        await expect.poll(() => listener.output(), POLL).toContain('Ready: events after');
+        expect((await pay())?.headers.get('location')).toMatch(`${keys.base_url}/checkout/`);
+        const { base_url: baseUrl = '', api_key: apiKey = '', secret_key: secretKey = '' } = keys;
+        const florin = new Florin({ baseUrl, apiKey, secretKey });
+        const { data: sessions } = await florin.checkout.sessions.list({ order_id: order });
+        expect(sessions).toHaveLength(1);
+        const [session] = sessions;
+        await florin.testHelpers.checkout.sessions.pay(session?.id ?? '', {
+          currency: 'USDT',
+          network: 'spl',
+        });
+        await expect
+          .poll(() => `${shop.output()}${listener.output()}`, POLL)
+          .toContain(`paid: order ${order}`);
+      } finally {
+        await Promise.all(
+          [shop, listener].map(async ({ child }) => {
+            const ended = once(child, 'exit');
+            child.kill('SIGKILL');
+            await ended;
+          }),
         );
-      await expect.poll(async () => (await pay())?.status, POLL).toBe(303);
-      expect((await pay())?.headers.get('location')).toMatch(`${keys.base_url}/checkout/`);
-      const { base_url: baseUrl = '', api_key: apiKey = '', secret_key: secretKey = '' } = keys;
-      const florin = new Florin({ baseUrl, apiKey, secretKey });
-      const { data: sessions } = await florin.checkout.sessions.list({ order_id: 'S-1' });
-      expect(sessions).toHaveLength(1);
-      const [session] = sessions;
-      await florin.testHelpers.checkout.sessions.pay(session?.id ?? '', { currency: 'USDT', network: 'spl' });
-      await expect.poll(() => `${shop.output()}${listener.output()}`, POLL).toContain('paid: order S-1');
-    } finally {
-      await Promise.all(
-        [shop, listener].map(async ({ child }) => {
-          const ended = once(child, 'exit');
-          child.kill('SIGKILL');
-          await ended;
-        }),
-      );
-    }
-  });
+      }
+    },
+  );
 
   test('the routes for Next.js lead to a page, and take a signed webhook', LONG, async () => {
     writeFiles('docs/recipes/payment-nextjs.md');

@@ -11,8 +11,8 @@ import type { Findings, RunOptions } from '../rows.ts';
 import { startService } from '../service.ts';
 import { percentile, ratios, short } from '../statistics.ts';
 
-const PATH = '/api/v1/checkout/sessions/create';
-const BODY = Buffer.from(
+export const SESSIONS = '/api/v1/checkout/sessions/create';
+export const SESSION_BODY = Buffer.from(
   JSON.stringify({ amount: 12_500_000, currency: 'USDT', order_id: 'A-1', metadata: { cart: 'A-1' } }),
 );
 const CONNECTIONS = 20;
@@ -22,7 +22,7 @@ const FIRST_GUESS = 600;
 /** The whole way of a session's creation, with an Idempotency-Key, against its SQL alone. */
 export async function measureSessions(server: BenchServer, options: RunOptions): Promise<Findings> {
   const premises = await furnish(await server.createDatabase(), 'sandbox');
-  const script = scriptOf(await recordCreate(premises, BODY, PATH));
+  const script = scriptOf(await recordCreate(premises, SESSION_BODY, SESSIONS));
   const service = await startService(premises, options);
   const seconds = options.quick ? 2 : 5;
   const latenciesMs: number[] = [];
@@ -30,7 +30,7 @@ export async function measureSessions(server: BenchServer, options: RunOptions):
   const run = async () => {
     await reset(premises.databaseUrl, script.tables);
     const count = Math.max(100, Math.round(expected * seconds));
-    const requests = buildRequests(premises, count, () => BODY, PATH);
+    const requests = buildRequests(premises, count, () => SESSION_BODY, SESSIONS);
     const loaded = await load(service.baseUrl, requests, CONNECTIONS);
     expected = loaded.perSecond;
     latenciesMs.push(...loaded.latenciesMs);

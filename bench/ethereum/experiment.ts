@@ -1,7 +1,9 @@
 import { findAnvil, NO_ANVIL } from '../../scripts/anvil.ts';
 import type { BenchServer } from '../database.ts';
 import type { Findings, RowId, RunOptions } from '../rows.ts';
+import { measureCharges } from './charges.ts';
 import { measureDeposits } from './deposits.ts';
+import { measureDueCharges } from './due-charges.ts';
 import { measureGas } from './gas.ts';
 import { measureIdle } from './idle.ts';
 import { measurePayouts } from './payouts.ts';
@@ -15,9 +17,11 @@ const PARTS: readonly (readonly [rows: readonly RowId[], measure: Measure])[] = 
   [['18e', '18f'], (_, options) => measureIdle(options)],
   [['18g'], measureDeposits],
   [['18h'], (_, options) => measureSigner(options)],
+  [['20a', '20b', '20c'], measureCharges],
+  [['20d'], measureDueCharges],
 ];
 
-/** Row 18: real money on a local Ethereum. */
+/** Rows 18 and 20: real money on a local Ethereum. */
 export async function runEthereum(server: BenchServer, options: RunOptions): Promise<Findings> {
   const findings: Findings = { results: [], remarks: [] };
   for (const [rows, measure] of PARTS) {

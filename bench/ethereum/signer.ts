@@ -54,7 +54,7 @@ function requestOf(account: number, ordinal: number): SignRequest {
   const uuid = (use: number, n: number) =>
     `01890000-0000-7000-8${String(use).padStart(3, '0')}-${String(n).padStart(12, '0')}`;
   const unsigned = payment({ id: uuid(account, ordinal), merchant: uuid(0, account) });
-  // The signer is a process of its own and judges by the machine's clock.
+  // The signer's process judges by the machine's clock.
   const validUntil = Math.floor(Date.now() / 1_000) + 3_600;
   const purpose = { ...unsigned, approvals: [approve(unsigned, validUntil)] };
   return request({ account, ordinal, bytes: payBytes(purpose), purpose });

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { Florin } from '@florin/sdk';
 import { type Child, startChild } from '../child.ts';
 import type { RunOptions } from '../rows.ts';
+import { type CommandTimes, measureCommands } from './commands.ts';
+import { type PackagedSandbox, startPackaged } from './packaged.ts';
 
 /** What a sandbox says when it is ready. */
 export interface Ready {
@@ -18,6 +20,10 @@ export interface Sandbox extends Child, Ready {}
 export interface SandboxPlace {
   /** Answers when it is ready. One at a time. */
   start(env?: Record<string, string>): Promise<Sandbox>;
+  /** The same, by the program of the package `florin`. */
+  startPackaged(program: string): Promise<PackagedSandbox>;
+  /** What commands of the program take while its sandbox runs. */
+  measureCommands(program: string): Promise<CommandTimes>;
   /** A client of the sandbox's own merchant, once it has been started. */
   client(): Promise<Florin>;
 }
@@ -30,18 +36,22 @@ export async function withSandboxPlace<Result>(
   // As root the database runs under another account, which has to pass.
   await chmod(folder, 0o755);
   const data = path.join(folder, 'data');
+  // Node reads the certificates of a machine's own at the start, which takes 2 MB here and nothing elsewhere.
+  const ownEnv = { FLORIN_DATA_DIR: data, FLORIN_PORT: '0', DATABASE_URL: '', NODE_EXTRA_CA_CERTS: '' };
   let databaseFolder: string | undefined;
   try {
     return await use({
       async start(env = {}) {
         const child = startChild('start/sandbox.ts', {
-          env: { ...env, FLORIN_DATA_DIR: data, FLORIN_PORT: '0', DATABASE_URL: '' },
+          env: { ...env, ...ownEnv },
           profileDir,
         });
         const ready = await child.next<Ready>();
         databaseFolder = ready.databaseFolder;
         return { ...child, ...ready };
       },
+      startPackaged: (program) => startPackaged(program, ownEnv),
+      measureCommands: (program) => measureCommands(program, ownEnv),
       async client() {
         const made: { base_url: string; api_key: string; secret_key: string } = JSON.parse(
           await readFile(path.join(data, 'sandbox.json'), 'utf8'),

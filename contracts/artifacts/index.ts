@@ -1,8 +1,11 @@
 // Made by npm run contracts.
 export { BatchPayout } from './BatchPayout.ts';
+export { Collector } from './Collector.ts';
 export { SweepDelegate } from './SweepDelegate.ts';
 export { Sweeper } from './Sweeper.ts';
 export { TestHostileToken } from './TestHostileToken.ts';
 export { TestProxy } from './TestProxy.ts';
+export { TestTronUSDT } from './TestTronUSDT.ts';
 export { TestUSDC } from './TestUSDC.ts';
 export { TestUSDT } from './TestUSDT.ts';
+export { TestWallet } from './TestWallet.ts';

@@ -130,6 +130,7 @@ create table public.customer (
   phone text,
   description text,
   created_at bigint not null,
+  payer_language text,
   constraint customer_pkey PRIMARY KEY (merchant_id, customer_id),
   constraint customer_merchant_id_external_customer_id_key UNIQUE (merchant_id, external_customer_id)
 );
@@ -418,6 +419,28 @@ create table public.mail (
 CREATE INDEX mail_about ON public.mail USING btree (merchant_id, about, created_at DESC, mail_id DESC);
 CREATE INDEX mail_newest ON public.mail USING btree (merchant_id, created_at DESC, mail_id DESC);
 
+create table public.mandate_activation (
+  merchant_id uuid not null,
+  activation_id uuid not null,
+  network text not null,
+  currency text not null,
+  mandate_id text not null,
+  mandate jsonb not null,
+  signature text not null,
+  status text not null,
+  fault text,
+  created_at bigint not null,
+  completed_at bigint,
+  permit jsonb,
+  unapproved_since bigint,
+  charge_passed boolean not null default false,
+  constraint mandate_activation_pkey PRIMARY KEY (merchant_id, activation_id),
+  constraint mandate_activation_once UNIQUE (merchant_id, network, mandate_id),
+  constraint mandate_activation_completed CHECK (((completed_at IS NULL) = (status = 'open'::text))),
+  constraint mandate_activation_fault CHECK (((fault IS NOT NULL) = (status = 'failed'::text))),
+  constraint mandate_activation_status_check CHECK ((status = ANY (ARRAY['open'::text, 'active'::text, 'failed'::text])))
+);
+
 create table public.merchant (
   merchant_id uuid not null,
   name text not null,
@@ -551,6 +574,8 @@ create table public.payment_method (
   next_read_at bigint,
   metadata jsonb not null default '{}'::jsonb,
   created_at bigint not null,
+  subscriptions integer,
+  activated_at bigint,
   constraint payment_method_pkey PRIMARY KEY (merchant_id, payment_method_id),
   constraint payment_method_merchant_id_network_mandate_id_key UNIQUE (merchant_id, network, mandate_id),
   constraint payment_method_allowance_check CHECK ((allowance >= 0)),
@@ -559,7 +584,8 @@ create table public.payment_method (
   constraint payment_method_check CHECK (((status = 'revoked'::text) = (next_read_at IS NULL))),
   constraint payment_method_check1 CHECK (((ends_at IS NULL) OR (ends_at > starts_at))),
   constraint payment_method_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
-  constraint payment_method_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'revoked'::text, 'unknown'::text])))
+  constraint payment_method_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'revoked'::text, 'unknown'::text]))),
+  constraint payment_method_subscriptions_check CHECK (((subscriptions >= 1) AND (subscriptions <= 65535)))
 );
 CREATE INDEX payment_method_currency ON public.payment_method USING btree (merchant_id, currency, created_at, payment_method_id);
 CREATE INDEX payment_method_customer ON public.payment_method USING btree (merchant_id, customer_id, created_at, payment_method_id);
@@ -802,6 +828,34 @@ create table public.refund_quota (
   constraint refund_quota_pkey PRIMARY KEY (merchant_id, store_id, day),
   constraint refund_quota_amount_check CHECK ((amount >= 0))
 );
+
+create table public.request_log (
+  merchant_id uuid not null,
+  request_id uuid not null,
+  callers_id text,
+  store_id uuid not null,
+  key_id uuid not null,
+  is_verified boolean not null,
+  method text not null,
+  route text not null,
+  path text not null,
+  query text not null,
+  status smallint not null,
+  duration_us integer not null,
+  error_code text,
+  refusal text,
+  remote_address text not null,
+  request_headers text not null,
+  request_body text,
+  request_bytes integer not null,
+  answer_body text,
+  answer_bytes integer not null,
+  explanation jsonb,
+  constraint request_log_pkey PRIMARY KEY (merchant_id, request_id),
+  constraint request_log_refusal_check CHECK ((refusal = ANY (ARRAY['headers'::text, 'signature'::text, 'timestamp'::text, 'ended'::text, 'nonce'::text])))
+) partition by RANGE (request_id);
+CREATE INDEX request_log_callers_id ON ONLY public.request_log USING btree (merchant_id, callers_id) WHERE (callers_id IS NOT NULL);
+CREATE INDEX request_log_failed ON ONLY public.request_log USING btree (merchant_id, request_id DESC) WHERE (status >= 400);
 
 create table public.risk_address (
   network text not null,

@@ -5,6 +5,16 @@ import * as jsqr from 'jsqr';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+/** What a shop asks for in the tests of the payer's page. */
+export const ORDER = {
+  amount: 2_499,
+  currency: 'USD',
+  description: 'Two notebooks and a pencil',
+  order_id: 'A-17',
+  success_url: 'https://shop.example/thanks',
+  cancel_url: 'https://shop.example/cart',
+};
+
 /** A CommonJS module: Node and bundlers put its function in different places. */
 const decodeQr = jsqr.default as unknown as typeof jsqr.default.default;
 
@@ -20,17 +30,26 @@ export interface Payer {
   faults: string[];
 }
 
+interface Preparation {
+  initScript?: string;
+  prepare?: (page: Page) => Promise<void>;
+}
+
 export function driver(browser: () => Browser) {
   mkdirSync(SCREENSHOTS, { recursive: true });
   console.log(`screenshots of the payer's page: ${SCREENSHOTS}`);
 
-  /** @param more.initScript runs before the page's own */
+  /**
+   * @param more.initScript runs before the page's own
+   * @param more.prepare is given the page before it loads
+   */
   const open = async (
     url: string,
-    { initScript, ...options }: BrowserContextOptions & { initScript?: string } = {},
+    { initScript, prepare, ...options }: BrowserContextOptions & Preparation = {},
   ): Promise<Payer> => {
     const context = await browser().newContext({ viewport: PHONE, locale: 'en-US', ...options });
     const page = await context.newPage();
+    await prepare?.(page);
     if (initScript !== undefined) await page.addInitScript(initScript);
     const faults: string[] = [];
     const { origin: own } = new URL(url);
@@ -56,9 +75,19 @@ export function driver(browser: () => Browser) {
   return { open, keep };
 }
 
+/** A page that waits loads itself again, perhaps while axe reads it. */
+async function analyze(page: Page, tries = 5): Promise<Awaited<ReturnType<AxeBuilder['analyze']>>> {
+  try {
+    return await new AxeBuilder({ page }).analyze();
+  } catch (error) {
+    if (tries === 1 || !String(error).includes('Execution context was destroyed')) throw error;
+    return await analyze(page, tries - 1);
+  }
+}
+
 /** What axe finds that keeps people out of a page as it is shown. */
 export async function graveFaults(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const { violations } = await analyze(page);
   const grave = violations.filter(({ impact }) => GRAVE.has(impact ?? ''));
   return grave.map(({ id, nodes }) => `${id}: ${nodes.map((n) => n.html).join(' ')}`);
 }
@@ -95,7 +124,9 @@ const DECODE = `async (source) => {
 
 /** The text in the QR code as a camera reads it off the screen. */
 export async function readQr(page: Page): Promise<string | undefined> {
-  const picture = (await page.locator('.qr').first().screenshot()).toString('base64');
+  const picture = (await page.locator('.qr').filter({ visible: true }).first().screenshot()).toString(
+    'base64',
+  );
   const reader = await page.context().newPage();
   const { data, width, height } = await reader.evaluate<Pixels>(`(${DECODE})('${picture}')`);
   await reader.close();

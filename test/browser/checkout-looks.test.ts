@@ -1,13 +1,16 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeCommands } from '../../packages/server/src/operator/merchants.ts';
+import { setMerchantStatus } from '../../packages/server/src/stores/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { checkout } from '../checkout/requests.ts';
 import { BLOCKS_BY_HAND, startService, type TestMerchant, type TestService } from '../service.ts';
-import { driver, expectAccessible } from './checkout-driver.ts';
+import { driver, expectAccessible, ORDER } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
+import { expectLooks } from './looks.ts';
 
 const TIMEOUT_MS = 60_000;
+const LARGEST_PAINT_MS_MAX = 1_000;
 const DESKTOP = { width: 1280, height: 900 };
 /** A desktop at 400 %. */
 const ZOOMED = { width: 320, height: 225 };
@@ -28,7 +31,8 @@ new PerformanceObserver((list) => {
 describe.skipIf(!hasChromium())("how the payer's page looks", () => {
   let service: TestService;
   let browser: Browser;
-  const { open, keep } = driver(() => browser);
+  const payer = driver(() => browser);
+  const { open, keep } = payer;
 
   beforeAll(async () => {
     service = await startService({ worker: true, simchainTiming: BLOCKS_BY_HAND });
@@ -43,15 +47,7 @@ describe.skipIf(!hasChromium())("how the payer's page looks", () => {
     const merchant = await service.createMerchant({ funds: 0n });
     await brand(merchant);
     const calls = checkout(service, merchant);
-    const made = await calls.open({
-      amount: 2_499,
-      currency: 'USD',
-      description: 'Two notebooks and a pencil',
-      order_id: 'A-17',
-      success_url: 'https://shop.example/thanks',
-      cancel_url: 'https://shop.example/cart',
-      ...body,
-    });
+    const made = await calls.open({ ...ORDER, ...body });
     return { ...calls, merchant, made };
   }
 
@@ -121,6 +117,18 @@ describe.skipIf(!hasChromium())("how the payer's page looks", () => {
       await chain('trc20', { mine: 3 });
       await reach(made.url, 'canceled');
     },
+    'wrong-token': async (own) => {
+      await STATES.underpaid?.(own);
+      const { made, pay, chain } = own;
+      await pay(made.id, { currency: 'USDC', network: 'trc20', final: false, amount: 5_000_000 });
+      await chain('trc20', { mine: 3 });
+      const text = async () => await (await fetch(`${made.url}?lang=en`)).text();
+      await expect.poll(text, { timeout: TIMEOUT_MS }).toMatch(/5\.00.USDC arrived/);
+    },
+    suspended: async ({ made, merchant }) => {
+      await chooseByForm(made.url);
+      await setMerchantStatus(service.app, merchant.merchantId, 'suspended');
+    },
     frozen: async ({ made, chain }) => {
       await chooseByForm(made.url);
       await simulate(made.url, 'frozen');
@@ -133,35 +141,11 @@ describe.skipIf(!hasChromium())("how the payer's page looks", () => {
     `${made.url}?lang=${lang}${state === 'network' ? '&token=USDT' : ''}`;
 
   test.each(Object.keys(STATES))(
-    '%s: on phone and desktop, light and dark, mirrored, without script',
+    '%s: on phone and desktop, light and dark, mirrored, by keyboard, without script',
     async (state) => {
       const own = await session();
       await STATES[state]?.(own);
-      const { page, faults } = await open(urlOf(own.made, state, 'en'));
-      await page.locator('h1').first().waitFor();
-      await keep(page, `looks-${state}-phone`);
-      await expectAccessible(page);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await keep(page, `looks-${state}-phone-dark`);
-      await page.emulateMedia({ colorScheme: 'light' });
-      await page.setViewportSize(DESKTOP);
-      await keep(page, `looks-${state}-desktop`);
-      await expectAccessible(page);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await keep(page, `looks-${state}-desktop-dark`);
-      await page.emulateMedia({ colorScheme: 'light' });
-      await page.setViewportSize(ZOOMED);
-      expect(await page.evaluate('document.documentElement.scrollWidth'), '400 %').toBeLessThanOrEqual(320);
-      await page.context().close();
-      const arabic = await open(urlOf(own.made, state, 'ar'));
-      await keep(arabic.page, `looks-${state}-arabic`);
-      await arabic.page.setViewportSize(DESKTOP);
-      await keep(arabic.page, `looks-${state}-arabic-desktop`);
-      await arabic.page.context().close();
-      const plain = await open(urlOf(own.made, state, 'en'), { javaScriptEnabled: false });
-      await keep(plain.page, `looks-${state}-plain`);
-      await plain.page.context().close();
-      expect([...faults, ...arabic.faults, ...plain.faults]).toEqual([]);
+      await expectLooks(payer, { name: state, urlOf: (lang) => urlOf(own.made, state, lang) });
     },
     240_000,
   );
@@ -219,7 +203,7 @@ describe.skipIf(!hasChromium())("how the payer's page looks", () => {
     }
   }, 240_000);
 
-  test('how soon the page is there on a slow processor (printed)', async () => {
+  test('the page is there within a second on a processor 4 times slower', async () => {
     const { made } = await session();
     await chooseByForm(made.url);
     const { page } = await open(made.url, { initScript: OBSERVE });
@@ -235,7 +219,8 @@ describe.skipIf(!hasChromium())("how the payer's page looks", () => {
       paints.push(Math.round(await largest()));
     }
     console.log(`largest contentful paint with a processor 4 times slower: ${paints.join(', ')} ms`);
-    expect(paints).toHaveLength(5);
+    // Of five the best one: what else the machine does is not the page's.
+    expect(Math.min(...paints)).toBeLessThanOrEqual(LARGEST_PAINT_MS_MAX);
     await page.context().close();
   }, 240_000);
 

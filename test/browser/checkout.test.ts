@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { BLOCKS_BY_HAND, startService, type TestMerchant, type TestService } from '../service.ts';
-import { driver, expectAccessible } from './checkout-driver.ts';
+import { driver, expectAccessible, ORDER } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -34,15 +34,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
       .where('merchant_id', '=', merchant.merchantId)
       .execute();
     const calls = checkout(on, merchant);
-    const made = await calls.open({
-      amount: 2_499,
-      currency: 'USD',
-      description: 'Two notebooks and a pencil',
-      order_id: 'A-17',
-      success_url: 'https://shop.example/thanks',
-      cancel_url: 'https://shop.example/cart',
-      ...body,
-    });
+    const made = await calls.open({ ...ORDER, ...body });
     return { ...calls, made };
   }
 
@@ -158,8 +150,8 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  test('too little, then the rest; and too much', async () => {
-    const { made } = await session({ amount: 10 * TOKEN, currency: 'USDT' });
+  test('too little, then the rest; and too much, also once it is paid', async () => {
+    const { made, pay } = await session({ amount: 10 * TOKEN, currency: 'USDT' });
     const { page, faults } = await open(made.url);
     await choose(page);
     await play(page, 'Pay too little');
@@ -171,6 +163,8 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     await heading(page, 'Paid. Thank you!');
     await note(page, '5.00\u00a0USDT too much arrived.');
     await keep(page, '6-overpaid');
+    await pay(made.id, { network: 'trc20', amount: 2 * TOKEN });
+    await note(page, '7.00\u00a0USDT too much arrived.');
     expect(faults).toEqual([]);
   }, 120_000);
 
@@ -215,6 +209,24 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     await expectAccessible(page);
     await chain('trc20', { outage_seconds: 0 });
     await heading(page, 'This payment has expired');
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('a browser that draws late raises no alarm when the address is taken away', async () => {
+    const { made, cancelSession } = await session();
+    const initScript = `{
+      const later = window.setTimeout;
+      window.requestAnimationFrame = (draw) => later(() => draw(performance.now()), 3_000);
+      window.setTimeout = (work, ms, ...rest) => later(work, ms < 100 ? 3_000 : ms, ...rest);
+    }`;
+    const { page, faults } = await open(made.url, { initScript });
+    await choose(page);
+    // The guard looks each second; it has begun once the page is live.
+    await page.waitForTimeout(4_000);
+    await cancelSession(made.id);
+    await heading(page, 'This payment was canceled');
+    await page.waitForTimeout(2_000);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This payment was canceled');
     expect(faults).toEqual([]);
   }, 120_000);
 

@@ -1,9 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiServer } from '../../packages/server/src/app.ts';
+import { apiRoutes, createApiServer } from '../../packages/server/src/app.ts';
+import { REFUSED_BY_SANDBOX } from '../reference/run-examples.ts';
+import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
+
+/** Of a request that is refused; of an answer that the test closes before it is drawn. */
+const EXPECTED = /status of 400|The request has been cancelled/;
+/** A press takes two seconds. */
+const EVERY = scaled(1, 8);
 
 describe.skipIf(!hasChromium())('the API reference in a browser', () => {
   let service: TestService;
@@ -13,7 +20,7 @@ describe.skipIf(!hasChromium())('the API reference in a browser', () => {
   let baseUrl = '';
 
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({ worker: true });
     merchant = await service.createMerchant();
     const { apiKey, secretKey } = merchant;
     server = createApiServer(service.app, {
@@ -64,10 +71,39 @@ describe.skipIf(!hasChromium())('the API reference in a browser', () => {
     await page.getByText('200 OK').first().waitFor();
     await keep(page, 'docs-sent');
     for await (const { status, total_amount } of merchant.sdk.payouts.list()) {
-      expect({ status, total_amount }).toEqual({ status: 'draft', total_amount: '5.00' });
+      expect({ status, total_amount }).toEqual({ status: 'draft', total_amount: '205.50' });
     }
     expect(await page.content()).not.toContain(merchant.secretKey);
     expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('the Test button of every operation is answered with 200 at the first press', {
+    timeout: 900_000,
+  }, async () => {
+    const [page, faults] = await open('/docs/api');
+    const refused: string[] = [];
+    const routes = apiRoutes(service.app).filter((_, at) => at % EVERY === 0);
+    for (const { operationId, method, path, tag } of routes) {
+      const slug = tag.toLowerCase().replaceAll(' ', '-');
+      await page.goto(`${baseUrl}/docs/api#tag/${slug}/${method}${path}`);
+      const verb = method.toLowerCase();
+      const open = page.getByRole('button', { name: /^Test Request/ });
+      await open.filter({ hasText: `(${verb} ${path})` }).click();
+      const isIt = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+      const [answered] = await Promise.all([
+        page.waitForResponse(
+          (response) => response.request().method() === method && isIt.test(new URL(response.url()).pathname),
+          { timeout: 120_000 },
+        ),
+        page.getByRole('button', { name: new RegExp(`^Send ${verb} request`) }).click(),
+      ]);
+      if (answered.status() !== 200) refused.push(operationId);
+      await page.keyboard.press('Escape');
+    }
+    console.log(`pressed ${routes.length}, refused: ${refused.join(', ') || 'none'}`);
+    expect(refused.filter((id) => !REFUSED_BY_SANDBOX.includes(id))).toEqual([]);
+    expect(faults.filter((fault) => !EXPECTED.test(fault))).toEqual([]);
     await page.close();
   });
 

@@ -37,7 +37,9 @@ describe.skipIf(!hasChromium())('a payment link in a browser', () => {
     expect(await page.getByLabel(/^Amount in/).inputValue()).toBe('1,000');
     await page.getByLabel(/^Amount in/).fill('12.50');
     await page.getByRole('button', { name: 'Continue to payment' }).dblclick();
-    await page.waitForURL(/\/checkout\//);
+    // The second click stops the navigation of the first, for which waiting for the address would fail.
+    await expect.poll(() => page.url(), { timeout: 60_000 }).toMatch(/\/checkout\//);
+    await page.waitForLoadState();
     expect(await page.content()).toContain('$12.50');
     const sessions = await service.app.db
       .selectFrom('checkout_session')

@@ -1,9 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../service.ts';
-import { billing, DAY, item } from '../subscriptions/billing.ts';
+import { DAY, item } from '../subscriptions/billing.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
+import { subscribe } from './subscribed.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -29,18 +30,7 @@ describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () =>
       .set({ name: 'Papelería Ñandú' })
       .where('merchant_id', '=', merchant.merchantId)
       .execute();
-    const calls = billing(service, merchant);
-    const made = (await calls.make({
-      description: 'Notebooks, every month another one',
-      success_url: 'https://shop.example/thanks',
-      cancel_url: 'https://shop.example/cart',
-      ...more,
-    })) as { id: string; checkout_url?: string };
-    const link = async () => {
-      const body = { customer: 'customer-1', return_url: 'https://shop.example/account' };
-      return ((await calls.post('/portal/sessions', body)).json as { url: string }).url;
-    };
-    return { ...calls, id: made.id, url: made.checkout_url ?? '', link };
+    return await subscribe(service, merchant, more);
   }
 
   const heading = (page: Page, name: string) =>

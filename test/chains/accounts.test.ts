@@ -2,6 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChainAccount } from '../../packages/server/src/chains/accounts.ts';
 import {
+  AccountKeyChecks,
   Accounts,
   type ChainRegistry,
   openAccount,
@@ -12,6 +13,7 @@ import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/index.ts';
 import { checkout } from '../checkout/requests.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -57,6 +59,46 @@ test('a call that was interrupted before the signer answered is repeated with th
   });
 });
 
+test('an account whose stored key is not the signer’s is used no more, and others go on', async () => {
+  const [one, two] = [newId(), newId()];
+  const [first, second] = [await open(one), await open(two)];
+  const accounts = new Accounts(service.app.db);
+  await accounts.load();
+  const mine = [one, two].map((merchantId) => accounts.find(merchantId, NETWORK));
+  expect(mine).toEqual([first, second]);
+  await asOwner(
+    service,
+    "update chain_account set extended_public_key = 'another seed' where merchant_id = $1",
+    [one],
+  );
+  await accounts.load();
+  const lines: string[] = [];
+  const log = createLogger('warn', { write: (line) => lines.push(line) });
+  const signer = {
+    isAway: true,
+    async keyOf(account: number) {
+      if (this.isAway) throw new Error('the signer is away');
+      return await keyOf(account);
+    },
+  };
+  const checks = new AccountKeyChecks(accounts, signer, log);
+  await checks.check();
+  expect(accounts.find(one, NETWORK)?.extendedPublicKey).toBe('another seed');
+  signer.isAway = false;
+  await checks.check();
+  await accounts.load();
+  expect(accounts.find(one, NETWORK)).toBe(undefined);
+  expect(accounts.find(two, NETWORK)).toEqual(second);
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+    'the keys of the accounts could not be compared with the signer',
+    "the database holds a key of this account that is not the signer's: the account is used no more",
+  ]);
+  await asOwner(service, 'update chain_account set extended_public_key = $2 where merchant_id = $1', [
+    one,
+    `xpub of ${first.account}`,
+  ]);
+});
+
 test('a key is never replaced, and never that of two accounts', async () => {
   const [one, two] = [newId(), newId()];
   const { account } = await open(one);
@@ -95,7 +137,13 @@ function withLive(accounts: Accounts, chainOf: (account: ChainAccount) => Chain 
     merchantNow: async () => clock.nowSeconds(),
     live: {
       accounts,
-      chains: { of: chainOf, holder, facts: () => undefined, readTank: async () => undefined },
+      chains: {
+        of: chainOf,
+        holder,
+        facts: () => undefined,
+        readTank: async () => undefined,
+        isSignedText: async () => false,
+      },
     },
   });
 }

@@ -1,108 +1,32 @@
-import type { Asset } from '@florin/contract/money';
 import { describe, expect, test } from 'vitest';
 import {
   ChainUnavailable,
   type ChargeSpec,
   type Mandate,
-  type MandateSetup,
-  type SignedTx,
-  type TxStatus,
   UnbuildableTransfer,
 } from '../../packages/server/src/chains/port/port.ts';
+import {
+  ALLOWANCE,
+  AMOUNT,
+  ASSET,
+  BALANCE,
+  CAP,
+  Collector,
+  DAY,
+  madeSoFar,
+  refused,
+  taken,
+  WINDOW,
+} from './conformance-collector.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
+import { approvedGroup, uuidOf } from './conformance-groups.ts';
 import { nextSigning } from './next-signing.ts';
-
-const ASSET: Asset = 'USDC';
-const CAP = 10_000_000n;
-const ALLOWANCE = 100_000_000n;
-const BALANCE = 50_000_000n;
-const AMOUNT = 4_000_000n;
-const WINDOW = 2_592_000;
-const START = 1_700_000_000;
-
-/** Makes wallets and charges differ between tests. */
-let made = 0;
-
-interface Payer {
-  setup: MandateSetup;
-  mandate: Mandate;
-  wallet: { owner: string; asset: Asset };
-}
-
-class Collector {
-  readonly environment: ChainEnvironment;
-
-  constructor(environment: ChainEnvironment) {
-    this.environment = environment;
-  }
-
-  /** A new wallet with `BALANCE`, and the setup that it would have to sign. */
-  async meet(request: Partial<Mandate> = {}): Promise<Payer> {
-    made += 1;
-    const { chain } = this.environment;
-    const wallet = { owner: this.environment.payer(made), asset: ASSET };
-    await this.environment.hold(wallet, BALANCE);
-    const terms = { asset: ASSET, cap: CAP, period: 'month', startsAt: START, endsAt: null } as const;
-    const asked = { ...terms, payer: wallet.owner, salt: String(made), allowance: ALLOWANCE, ...request };
-    const setup = await chain.mandateSetup(asked);
-    return { setup, mandate: setup.mandate, wallet };
-  }
-
-  /** A payer whose signed mandate is in final blocks. */
-  async join(request?: Partial<Mandate>): Promise<Payer> {
-    const payer = await this.meet(request);
-    await this.environment.authorize(payer.setup);
-    await this.finalize();
-    return payer;
-  }
-
-  finalize(): Promise<void> {
-    return this.environment.mine(this.environment.finalBlocks);
-  }
-
-  async build({ mandate }: Pick<Payer, 'mandate'>, charge: Partial<ChargeSpec> = {}): Promise<SignedTx> {
-    const { chain, keyRef } = this.environment;
-    made += 1;
-    const sequence = await chain.nextSequence(await chain.sender(keyRef));
-    const window = { windowStart: START, windowEnd: START + WINDOW };
-    const own = { chargeId: `charge-${made}`, amount: AMOUNT, subscriptionId: 'subscription', ...window };
-    return chain.buildCharge({
-      signing: nextSigning(),
-      keyRef,
-      mandate,
-      ...own,
-      ...(sequence === null ? {} : { sequence }),
-      ...charge,
-    });
-  }
-
-  async send(payer: Payer, charge?: Partial<ChargeSpec>): Promise<SignedTx> {
-    const tx = await this.build(payer, charge);
-    const { result } = await this.environment.chain.broadcast(tx);
-    if (result !== 'accepted') throw new Error(`broadcast answered ${result}`);
-    return tx;
-  }
-
-  /** Sends and waits until nothing can change any more. */
-  async settle(payer: Payer, charge?: Partial<ChargeSpec>): Promise<TxStatus> {
-    const tx = await this.send(payer, charge);
-    await this.finalize();
-    return this.environment.chain.status(tx);
-  }
-
-  async stateOf({ mandate }: Payer) {
-    const { states } = await this.environment.chain.mandateStates([mandate]);
-    return states[0];
-  }
-}
-
-const refused = (reason: string) => ({ state: 'failed', final: true, itemOk: [false], reason });
-const taken = { state: 'final', final: true, itemOk: [true] };
 
 export function describeCharges(get: () => ChainEnvironment): void {
   describe('mandates and charges', () => {
     describeMandates(() => new Collector(get()));
     describeCharging(() => new Collector(get()));
+    describeCounting(() => new Collector(get()));
     describeRefusals(() => new Collector(get()));
     describeTrouble(() => new Collector(get()));
     describeReplacing(() => new Collector(get()));
@@ -138,8 +62,9 @@ function describeMandates(open: () => Collector): void {
       { cap: CAP + 1n },
       { salt: 'another' },
       { period: 'day' },
-      { endsAt: START + 1 },
-      { payer: collector.environment.payer(0) },
+      { endsAt: terms.startsAt + 1 },
+      { subscriptions: 3 },
+      { payer: collector.environment.signingPayer(0) },
     ];
     const setups = [{}, ...others].map((other) =>
       chain.mandateSetup({ ...terms, ...other, allowance: ALLOWANCE }),
@@ -147,6 +72,30 @@ function describeMandates(open: () => Collector): void {
     const ids = (await Promise.all(setups)).map((setup) => setup.mandate.mandateId);
     expect(ids[0]).toBe(mandateId);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('an approval is a signature where the token takes one, and a transaction elsewhere; both do the same', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { chain } = environment;
+    if (chain.network !== 'erc20') return;
+    for (const [asset, kind] of [
+      ['USDC', 'permit'],
+      ['USDT', 'approve'],
+    ] as const) {
+      const { mandate } = await collector.meet({ asset });
+      const { mandateId, recipient: _, ...terms } = mandate;
+      await environment.hold({ owner: mandate.payer, asset }, 5n);
+      const permitUntil = terms.startsAt + 86_400;
+      const setup = await chain.mandateSetup({ ...terms, allowance: ALLOWANCE, permitUntil });
+      expect(setup.mandate.mandateId).toBe(mandateId);
+      expect(setup.steps[0]).toMatchObject({ kind, asset, spender: setup.spender, amount: ALLOWANCE });
+      if (kind === 'permit') expect(setup.steps[0]).toMatchObject({ nonce: 0n, deadline: permitUntil });
+      await environment.authorize(setup);
+      await collector.finalize();
+      const { states } = await chain.mandateStates([mandate]);
+      expect(states).toEqual([{ state: 'active', balance: 5n, allowance: ALLOWANCE }]);
+    }
   });
 
   test('many mandates are read at once, each with its own state', async () => {
@@ -213,12 +162,12 @@ function describeCharging(open: () => Collector): void {
     expect(await collector.settle(payer)).toMatchObject(taken);
     const sequence = await chain.nextSequence(await chain.sender(keyRef));
     const item = {
-      itemId: `all-${made}`,
+      itemId: `all-${madeSoFar()}`,
       place: 0,
-      to: environment.recipient(8_000 + made),
+      to: environment.recipient(8_000 + madeSoFar()),
       amount: held + AMOUNT,
     };
-    const spec = { signing: nextSigning(), keyRef, asset: ASSET, groupId: item.itemId, items: [item] };
+    const spec = { signing: nextSigning(), keyRef, ...approvedGroup(ASSET, [item], item.itemId) };
     const tx = await chain.buildTransfer(sequence === null ? spec : { ...spec, sequence });
     await chain.broadcast(tx);
     await collector.finalize();
@@ -228,8 +177,9 @@ function describeCharging(open: () => Collector): void {
   test('the cap applies to a window of a subscription, where the network enforces it', async () => {
     const collector = open();
     const payer = await collector.join();
-    const next = { windowStart: START + WINDOW, windowEnd: START + 2 * WINDOW };
-    const shifted = { windowStart: START + WINDOW - 1, windowEnd: START + 2 * WINDOW - 1 };
+    const { startsAt } = payer.mandate;
+    const next = { windowStart: startsAt + WINDOW, windowEnd: startsAt + 2 * WINDOW };
+    const shifted = { windowStart: startsAt + 1, windowEnd: startsAt + WINDOW + 1 };
     const { windowCap } = collector.environment.chain.caps;
     const overCap = windowCap ? refused('cap_exceeded') : taken;
     expect(await collector.settle(payer)).toMatchObject(taken);
@@ -237,8 +187,54 @@ function describeCharging(open: () => Collector): void {
     expect(await collector.settle(payer, { amount: CAP - AMOUNT })).toMatchObject(taken);
     expect(await collector.settle(payer, { amount: 1n })).toMatchObject(overCap);
     expect(await collector.settle(payer, { amount: 1n, ...shifted })).toMatchObject(overCap);
-    expect(await collector.settle(payer, { amount: 1n, subscriptionId: 'another' })).toMatchObject(taken);
+    expect(await collector.settle(payer, { amount: 1n, subscriptionId: uuidOf('another') })).toMatchObject(
+      taken,
+    );
+    await collector.environment.passUntil(next.windowStart);
     expect(await collector.settle(payer, { amount: CAP - 1n, ...next })).toMatchObject(taken);
+  });
+}
+
+function describeCounting(open: () => Collector): void {
+  test('a mandate serves as many subscriptions as its payer has signed for, where the network counts them', async () => {
+    const collector = open();
+    const payer = await collector.join();
+    const { windowCap } = collector.environment.chain.caps;
+    const of = (name: string) => ({ amount: 1n, subscriptionId: uuidOf(`${name} of ${madeSoFar()}`) });
+    const [first, second, third] = [of('first'), of('second'), of('third')];
+    for (const one of [first, second, first]) expect(await collector.settle(payer, one)).toMatchObject(taken);
+    const overCount = windowCap ? refused('cap_exceeded') : taken;
+    expect(await collector.settle(payer, third)).toMatchObject(overCount);
+    expect(await collector.settle(payer, second)).toMatchObject(taken);
+  });
+
+  test('a window is around the present: a day ahead and a week late at most, where the network enforces it', async () => {
+    const collector = open();
+    const payer = await collector.join();
+    const { startsAt: now } = payer.mandate;
+    const { windowCap } = collector.environment.chain.caps;
+    const settle = (windowStart: number) =>
+      collector.settle(payer, { amount: 1n, windowStart, windowEnd: windowStart + WINDOW });
+    const outside = (reason: string) => (windowCap ? refused(reason) : taken);
+    expect(await settle(now + 2 * DAY)).toMatchObject(outside('cap_exceeded'));
+    // Whoever sends a charge so late is to blame, and not the payer.
+    expect(await settle(now - WINDOW - 8 * DAY)).toMatchObject(outside('too_late'));
+    expect(await settle(now - WINDOW - 5 * DAY)).toMatchObject(taken);
+    expect(await settle(now - DAY)).toMatchObject(taken);
+  });
+
+  test('a charge that was in time for the mandate’s term and came after it was late; one for later is not allowed', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { windowCap } = environment.chain.caps;
+    const { mandate } = await collector.meet();
+    const payer = await collector.join({ endsAt: mandate.startsAt + DAY });
+    await environment.passUntil(mandate.startsAt + 2 * DAY);
+    const settle = (windowStart: number) =>
+      collector.settle(payer, { amount: 1n, windowStart, windowEnd: windowStart + WINDOW });
+    const refusedAs = (reason: string) => (windowCap ? refused(reason) : taken);
+    expect(await settle(payer.mandate.startsAt)).toMatchObject(refusedAs('too_late'));
+    expect(await settle(payer.mandate.startsAt + 2 * DAY)).toMatchObject(refusedAs('insufficient_allowance'));
   });
 }
 
@@ -278,7 +274,7 @@ function describeRefusals(open: () => Collector): void {
     const collector = open();
     if (!collector.environment.chain.caps.windowCap) return;
     const payer = await collector.join();
-    const chargeId = `once-${made}`;
+    const chargeId = uuidOf(`once-${madeSoFar()}`);
     expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject(taken);
     expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject({
       state: 'failed',
@@ -364,7 +360,7 @@ function describeReplacing(open: () => Collector): void {
     if (!chain.caps.replaceByFee) return;
     const charge = await collector.send(await collector.join());
     const items = [{ itemId: 'instead', place: 0, to: charge.sender, amount: 1n }];
-    const spec = { signing: nextSigning(), keyRef, asset: ASSET, groupId: 'instead', items };
+    const spec = { signing: nextSigning(), keyRef, ...approvedGroup(ASSET, items, 'instead') };
     const sequence = charge.sequence ?? '';
     const instead = await chain.buildTransfer({ ...spec, sequence, replaces: charge });
     expect(await chain.broadcast(instead)).toMatchObject({ result: 'accepted' });

@@ -27,6 +27,12 @@ export interface ChainEnvironment {
   pay(transfers: PayerTransfer[]): Promise<string>;
   /** The address of a payer's wallet, one for each number. Its transactions go into the newest block. */
   payer(number: number): string;
+  /** A payer's wallet that signs mandates, another one for each number. */
+  signingPayer(number: number): string;
+  /** Unix seconds at which a mandate, and its first window, begins now. */
+  startsAt(): Promise<number>;
+  /** Time passes until then, where the network compares windows with it. */
+  passUntil(seconds: number): Promise<void>;
   /** Sets the balance of a payer's wallet. */
   hold(wallet: WalletOfPayer, balance: bigint): Promise<void>;
   /** The payer signs and sends the steps of a mandate. */

@@ -22,7 +22,8 @@ export function approvedGroup(
   return { asset, groupId, items, authority };
 }
 
-function uuidOf(name: string): string {
+/** The same name is the same id. */
+export function uuidOf(name: string): string {
   const digest = createHash('sha256').update(name).digest('hex');
   return [
     [0, 8],

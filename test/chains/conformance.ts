@@ -79,12 +79,8 @@ interface Fixture {
 }
 type GetFixture = () => Fixture;
 
-/** The requirements for every adapter of the port; `hasMandates` false: it refuses them. */
-export function describeChain(
-  name: string,
-  open: () => Promise<ChainEnvironment>,
-  { hasMandates = true }: { hasMandates?: boolean } = {},
-): void {
+/** The requirements for every adapter of the port. */
+export function describeChain(name: string, open: () => Promise<ChainEnvironment>): void {
   describe(`chain port: ${name}`, () => {
     let fixture: Fixture | undefined;
     const get = (): Fixture => {
@@ -106,29 +102,8 @@ export function describeChain(
     describeDying(get);
     describeDeposits(() => get().environment);
     describeScans(() => get().environment);
-    if (hasMandates) describeCharges(() => get().environment);
-    else describeNoMandates(get);
+    describeCharges(() => get().environment);
     describeHolding(open);
-  });
-}
-
-function describeNoMandates(get: GetFixture): void {
-  test('mandates are refused with a clear word', async () => {
-    const { chain, environment, address } = get();
-    const terms = { asset: environment.asset, cap: 1n, period: 'month', startsAt: 0, endsAt: null } as const;
-    const asked = { ...terms, payer: environment.recipient(1), salt: '1', allowance: 1n };
-    const mandate = { ...asked, mandateId: 'mandate', recipient: address };
-    const charge = { chargeId: 'charge', amount: 1n, subscriptionId: 's', windowStart: 0, windowEnd: 1 };
-    const calls = [
-      chain.mandateSetup(asked),
-      chain.mandateStates([mandate]),
-      chain.buildCharge({ signing: nextSigning(), keyRef: 'hot', mandate, ...charge }),
-      chain.estimateFee('charge', 1),
-    ];
-    for (const call of await Promise.allSettled(calls)) {
-      expect(call).toMatchObject({ status: 'rejected', reason: expect.any(UnbuildableTransfer) });
-      expect(call).toMatchObject({ reason: { message: 'mandates on this network are not built yet' } });
-    }
   });
 }
 
@@ -138,7 +113,7 @@ function describeReading(get: GetFixture): void {
     for (const valid of [address, environment.recipient(0), environment.rejecting]) {
       expect(await chain.validateAddress(valid)).toMatchObject({ ok: true, canonical: valid });
     }
-    expect(await chain.validateAddress(`${address}x`)).toMatchObject({ ok: false, code: 'format' });
+    expect(await chain.validateAddress(`${address}0`)).toMatchObject({ ok: false, code: 'format' });
   });
 
   test('health, head and fee answer', async () => {

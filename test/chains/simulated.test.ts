@@ -35,6 +35,11 @@ for (const network of NETWORKS) {
           ),
         }),
       payer: (number) => chain.payerAddress(String(number)),
+      signingPayer: (number) => chain.payerAddress(String(number)),
+      startsAt: async () => time.now,
+      passUntil: async (seconds) => {
+        time.now = Math.max(time.now, seconds);
+      },
       hold: (wallet, balance) => chain.hold(wallet, balance),
       authorize: async (setup) => void (await chain.authorize(setup)),
       approve: async (wallet, amount, spender) =>

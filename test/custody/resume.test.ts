@@ -42,7 +42,7 @@ const by = (name: string, as = name) => ({ as, token: tokens.get(name) ?? '' });
 const stop = async (mode: Mode, what: Stopped = 'sending') => {
   now += 1;
   await transact(service.app.db, (tx) =>
-    stopNetwork(tx, owner(mode), 'erc20', { what, reason: 'gone', nowSeconds: now }),
+    stopNetwork(tx, owner(mode), 'erc20', { what, reason: 'gone', nowSeconds: now, nowMs: now * 1000 }),
   );
 };
 const stopped = async (mode: Mode) => await isStopped(service.app.db, owner(mode), 'erc20');

@@ -110,7 +110,7 @@ test('events during an absence come after the next start, after the forwarded on
   const second = await listen(forwardTo());
   await until(() => lines(second).length === 3, SOON_MS);
   expect(gotIds()).toEqual(ids);
-  expect(second.printed.stderr).toContain(`Going on after ${ids[1]}`);
+  expect(second.printed.stderr).toContain(`Ready: events after ${ids[1]} follow`);
   await second.stop('SIGTERM');
   expect(places()).toEqual([ids[4]]);
   expect(statSync(path.join(folder, 'listen.json')).mode & 0o777).toBe(0o600);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { appendFile, chown, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../free-port.ts';
 import type { DatabaseServer } from './database-server.ts';
-import { freePort, launchCluster } from './replica.ts';
+import { launchCluster } from './replica.ts';
 
 const run = promisify(execFile);
 /** Files that go while they are copied are in the log anyway. */

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chown, readlink, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from '../free-port.ts';
 import type { DatabaseServer } from './database-server.ts';
 import { type FaultProxy, openFaultProxy } from './proxy.ts';
 import type { World } from './world.ts';
@@ -142,13 +142,4 @@ async function until(database: DatabaseServer, query: string, values: unknown[])
     if ((await database.query(query, values)).length > 0) return;
     if (Date.now() > end) throw new Error('the replica does not keep up');
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fail } from '../../packages/server/src/operator.ts';
-import { freePort } from './replica.ts';
+import { freePort } from '../free-port.ts';
 import type { MoneyStage } from './seeded-money-actions.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,7 @@
 import { apiRoutes } from '../../packages/server/src/app.ts';
 import { payoutErrors } from '../../packages/server/src/payouts/index.ts';
 import type { BodyBudget } from '../../packages/server/src/platform/http/body.ts';
+import type { ExchangeRecorder } from '../../packages/server/src/platform/http/exchanges/index.ts';
 import { createHttpServer, type Route } from '../../packages/server/src/platform/http/index.ts';
 import type { HttpOptions } from '../../packages/server/src/platform/http/server.ts';
 import type { Logger } from '../../packages/server/src/platform/observability/log.ts';
@@ -15,6 +16,7 @@ export async function serveWith(
     routes?: readonly Route[];
     bodyBudget?: BodyBudget;
     log?: Logger;
+    recorder?: ExchangeRecorder;
   },
 ): Promise<{ baseUrl: string; close(): Promise<void> }> {
   const { app } = service;
@@ -31,6 +33,7 @@ export async function serveWith(
     publicUrl: () => baseUrl,
     checkAnswers: true,
     observer: app.metrics,
+    ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
     ...(options.bodyBudget === undefined ? {} : { bodyBudget: options.bodyBudget }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
   });

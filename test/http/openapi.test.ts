@@ -13,6 +13,10 @@ import { serveWith } from './http-server.ts';
 import { type Api, callOf, fieldsOf, jsonWith, loadApi, type Schema, sampleOf } from './operations.ts';
 
 const BATCHES = '/api/v1/payout-batches';
+/** Of texts: around every limit of the schemas, and between them. */
+const LENGTHS = [
+  0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 99, 100, 101, 127, 128, 129, 199, 200, 201, 255, 256, 257,
+];
 
 let service: TestService;
 let merchant: TestMerchant;
@@ -31,7 +35,11 @@ const media = {
   type: 'object',
   required: ['application/json'],
   properties: {
-    'application/json': { type: 'object', required: ['schema'], properties: { schema: { type: 'object' } } },
+    'application/json': {
+      type: 'object',
+      required: ['schema'],
+      properties: { schema: { type: 'object' }, example: {} },
+    },
   },
   additionalProperties: false,
 };
@@ -71,6 +79,7 @@ const parameter = {
     required: { type: 'boolean' },
     description: text,
     schema: { type: 'object' },
+    example: {},
     style: { const: 'form' },
     explode: { type: 'boolean' },
   },
@@ -85,7 +94,7 @@ const parameter = {
 };
 const operation = {
   type: 'object',
-  required: ['operationId', 'tags', 'summary', 'parameters', 'responses'],
+  required: ['operationId', 'tags', 'summary', 'parameters', 'responses', 'x-codeSamples'],
   properties: {
     operationId: { type: 'string', pattern: '^[a-z][A-Za-z]+$' },
     tags: { type: 'array', items: text, minItems: 1 },
@@ -114,6 +123,15 @@ const operation = {
         },
       },
       additionalProperties: false,
+    },
+    'x-codeSamples': {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['lang', 'label', 'source'],
+        properties: { lang: text, label: text, source: text },
+        additionalProperties: false,
+      },
     },
   },
   additionalProperties: false,
@@ -303,7 +321,7 @@ test('TypeBox and Ajv agree on the body of a batch: files, texts, amounts and ke
     ...naughtyTexts().map((one) => JSON.stringify(one)),
     ...amountTexts().flatMap((one) => [one, JSON.stringify(one)]),
     ...pollutingObjects(),
-    ...[0, 1, 127, 128, 129, 255, 256, 257].flatMap((length) =>
+    ...LENGTHS.flatMap((length) =>
       ['x', '💸', 'e\u0301', '👨‍👩‍👧'].map((one) => JSON.stringify(one.repeat(length))),
     ),
     ...[0, 1, 200, 201].map(

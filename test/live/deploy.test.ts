@@ -9,7 +9,11 @@ import { readOpenDeployments } from '../../packages/server/src/chains/evm/deploy
 import { parseNetworks } from '../../packages/server/src/chains/evm/networks-file.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import type { DeployReport } from '../../packages/server/src/operator.ts';
-import { batchPayoutDeployment, sweeperDeployment } from '../../packages/signer/src/contracts.ts';
+import {
+  batchPayoutDeployment,
+  collectorDeployment,
+  sweeperDeployment,
+} from '../../packages/signer/src/contracts.ts';
 import { by, PAYER } from '../../scripts/local-chain.ts';
 import { TANK } from '../chains/evm/key-signer.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -22,6 +26,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 const PAYOUT = addressOf(batchPayoutDeployment().address);
+const COLLECTOR = addressOf(collectorDeployment().address);
 const SWEEPER = addressOf(sweeperDeployment(TANK.address).address);
 
 describe.skipIf(!hasAnvil())('our contracts on a network that lacks them', () => {
@@ -96,6 +101,7 @@ describe.skipIf(!hasAnvil())('our contracts on a network that lacks them', () =>
       contracts: [
         { contract: 'batch_payout', address: PAYOUT, status: 'missing', tx_id: null },
         { contract: 'sweeper', address: SWEEPER, status: 'missing', tx_id: null },
+        { contract: 'collector', address: COLLECTOR, status: 'missing', tx_id: null },
       ],
       written: null,
     });
@@ -171,6 +177,7 @@ describe.skipIf(!hasAnvil())('our contracts on a network that lacks them', () =>
       contracts: [
         { contract: 'batch_payout', address: PAYOUT, status: 'deployed' },
         { contract: 'sweeper', address: SWEEPER, status: 'deployed' },
+        { contract: 'collector', address: COLLECTOR, status: 'deployed' },
       ],
       written: networksFile,
     });
@@ -179,7 +186,8 @@ describe.skipIf(!hasAnvil())('our contracts on a network that lacks them', () =>
     expect(Number(paid)).toBeGreaterThan(0.8 * Number(parseEther(report.cost)));
     expect(Number(paid)).toBeLessThan(1.2 * Number(parseEther(report.cost)));
     const written = readFileSync(networksFile, 'utf8');
-    expect(written).toBe(text.replace('null', `"${PAYOUT}"`).replace('null', `"${SWEEPER}"`));
+    const filled = [PAYOUT, SWEEPER, COLLECTOR].reduce((all, one) => all.replace('null', `"${one}"`), text);
+    expect(written).toBe(filled);
     expect(parseNetworks(written).mistakes).toEqual([]);
 
     const verified = await florin(['contracts', 'verify'], {
@@ -197,6 +205,11 @@ describe.skipIf(!hasAnvil())('our contracts on a network that lacks them', () =>
     writeFileSync(late, text);
     expect(await run(['--write'], { file: late })).toMatchObject({ code: 0, stderr: '' });
     expect(readFileSync(late, 'utf8')).toBe(written);
+    // A file from before there was a collector.
+    const older = path.join(folder, 'older.json');
+    writeFileSync(older, text.replace(/,\s*"collector"\s*:\s*null/, ''));
+    expect(await run(['--write'], { file: older })).toMatchObject({ code: 0, stderr: '' });
+    expect(parseNetworks(readFileSync(older, 'utf8'))).toEqual(parseNetworks(written));
     expect(await sentCount()).toBe(count);
   });
 

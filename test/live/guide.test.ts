@@ -50,7 +50,7 @@ describe.skipIf(!hasAnvil())('docs/live.md', () => {
       'npm',
       `if [ "$1" = start ]; then exec ${node} ${florin} start --port 0 --json; fi
 shift 2
-if [ $# = 0 ]; then exec ${node} ${ROOT}/scripts/chains.ts --port 0 --block-time 1 --json; fi
+if [ $# = 0 ]; then exec ${node} ${ROOT}/scripts/chains.ts --port 0 --solana-port 0 --tron-port 0 --block-time 1 --json; fi
 shift
 exec ${node} ${ROOT}/scripts/chains.ts "$@"`,
     );

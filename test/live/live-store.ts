@@ -14,6 +14,7 @@ import { networkCommands } from '../../packages/server/src/operator/networks.ts'
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { collectorDeployment } from '../../packages/signer/src/contracts.ts';
 import { policyText } from '../../packages/signer/src/test-policy.ts';
 import { FaultyNode } from '../chains/evm/faulty-node.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
@@ -30,11 +31,12 @@ import {
   startSigner as startSignerProcess,
 } from '../signer/signer-process.ts';
 
+const addressOf = (text: string): Address => `0x${text.slice(2)}`;
+export const COLLECTOR = addressOf(collectorDeployment().address);
+
 /** The first account's hot wallet holds coins that no books know; this one holds nothing. */
 export const ACCOUNT = 2;
 export const WITHIN = { timeout: 60_000, interval: 250 };
-
-const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 
 type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'node' | 'hot' | 'stop' | 'env'>;
 interface ProcessParts {
@@ -46,6 +48,19 @@ interface ProcessParts {
   signerEnded: () => Promise<{ signal: NodeJS.Signals | null }>;
 }
 type PolicyChange = NonNullable<Parameters<typeof startSigner>[2]>;
+
+interface StoreOptions {
+  /** The network's ceiling. */
+  gasPerTransaction?: bigint;
+  /** Whether wallets can be charged. */
+  collector?: boolean;
+  /** Whether the signer's policy names the collector. */
+  signsCharges?: boolean;
+  /** False: workers are processes of the test. */
+  worker?: boolean;
+  /** An empty database; by default one of its own. */
+  databaseUrl?: string;
+}
 
 const freeUpTo =
   (amount: string): PolicyChange =>
@@ -85,19 +100,38 @@ export class LiveStore {
 
   /**
    * @param change of the signer's policy; by default sums up to 1,000 need no people
-   * @param gasPerTransaction the network's ceiling
    */
   static async start(
     change: PolicyChange = freeUpTo('1000.00'),
-    gasPerTransaction?: bigint,
+    {
+      gasPerTransaction,
+      collector = false,
+      signsCharges = true,
+      worker = true,
+      databaseUrl,
+    }: StoreOptions = {},
   ): Promise<LiveStore> {
     const folder = mkdtempSync(path.join(tmpdir(), 'florin-live-'));
     const world = await World.start();
     for (const contract of ['batch_payout', 'sweeper'] as const)
       await world.move(world.sender(), { kind: 'deploy', contract });
-    const signer = await startSigner(world, folder, change);
+    if (collector) await world.move(world.sender(), { kind: 'deploy', contract: 'collector' });
+    const signer = await startSigner(world, folder, (policy) => {
+      change(policy);
+      if (signsCharges) policy.networks.erc20.collector = COLLECTOR;
+      else delete policy.networks.erc20.collector;
+    });
     const hot = hotWallet(ACCOUNT).address;
-    return await LiveStore.#on(world, { signer, folder, hot, account: ACCOUNT, gasPerTransaction });
+    return await LiveStore.#on(world, {
+      signer,
+      folder,
+      hot,
+      account: ACCOUNT,
+      gasPerTransaction,
+      collector: collector ? COLLECTOR : null,
+      worker,
+      databaseUrl,
+    });
   }
 
   /**
@@ -151,24 +185,30 @@ export class LiveStore {
       account,
       worker = true,
       gasPerTransaction,
+      collector = null,
+      databaseUrl,
     }: Pick<Parts, 'signer' | 'hot'> & {
+      collector?: Address | null;
       folder: string;
       account: number;
       worker?: boolean;
       gasPerTransaction?: bigint | undefined;
+      databaseUrl?: string | undefined;
     },
   ): Promise<LiveStore> {
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
     const node = await FaultyNode.start(world.node.url);
     const endpoints = [{ url: node.url, isOwn: true }];
-    const contracts = account === ACCOUNT ? {} : { sweeper: null };
+    const contracts = account === ACCOUNT ? { collector } : { sweeper: null };
     const { feeCeilings: ceilings } = world.network();
     const feeCeilings = gasPerTransaction === undefined ? ceilings : { ...ceilings, gasPerTransaction };
-    const network = world.network({ genesisHash, endpoints, feeCeilings, ...contracts });
+    const publicEndpoint = world.node.url;
+    const network = world.network({ genesisHash, endpoints, publicEndpoint, feeCeilings, ...contracts });
     const masterKey = randomBytes(32);
     const service = await startService({
       worker,
       masterKey,
+      ...(databaseUrl !== undefined && { databaseUrl }),
       live: { network, signer: { socket: signer.socket } },
     });
     // Accounts are given out in order.
@@ -310,7 +350,7 @@ function networksFile(network: EvmNetwork): NetworksFile {
     chain_id: network.chainId,
     genesis_hash: network.genesisHash,
     tokens: { USDT: token('USDT'), USDC: token('USDC') },
-    contracts: { batch_payout: network.batchPayout, sweeper: network.sweeper },
+    contracts: { batch_payout: network.batchPayout, sweeper: network.sweeper, collector: network.collector },
     finality: { tag: finality.tag, early_confirmations: finality.earlyConfirmations },
     fee_ceilings: {
       max_fee_per_gas: String(fees.maxFeePerGas),

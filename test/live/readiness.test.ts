@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NetworksFile } from '../../packages/server/src/chains/evm/networks-file.ts';
 import { installationApproverCommands } from '../../packages/server/src/operator/merchants.ts';
 import type { ContractLine, LiveCheck } from '../../packages/server/src/operator.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import {
   batchPayoutDeployment,
   delegateDeployment,
@@ -15,6 +16,7 @@ import {
 import { TANK } from '../chains/evm/key-signer.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { florin } from '../florin-command.ts';
+import { asOwner } from '../ledger.ts';
 import { ACCOUNT, LiveStore } from './live-store.ts';
 
 // Each command is a process of its own.
@@ -23,6 +25,11 @@ vi.setConfig({ testTimeout: 180_000 });
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 const SWEEPER = addressOf(sweeperDeployment(TANK.address).address);
 const PAYOUT = addressOf(batchPayoutDeployment().address);
+/** Of another seed: the first test vector of BIP 32. */
+const FOREIGN_KEY =
+  'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
+/** The collector is for subscriptions: a file that does not name it wants none. */
+const SHARED = ['batch_payout ok', 'sweeper ok', 'collector not_yet'];
 
 describe.skipIf(!hasAnvil())('before the first real payment', () => {
   let store: LiveStore;
@@ -79,10 +86,10 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
 
   test('contracts are those of this release; a sweep delegate is there after the first sweep', async () => {
     const before = await verify();
-    expect(before.found).toEqual(['batch_payout ok', 'sweeper ok', 'sweep_delegate not_yet']);
+    expect(before.found).toEqual([...SHARED, 'sweep_delegate not_yet']);
     expect(before.code).toBe(0);
     await store.world.move(store.world.sender({}, ACCOUNT), { kind: 'deploy', contract: 'sweep_delegate' });
-    expect((await verify()).found).toEqual(['batch_payout ok', 'sweeper ok', 'sweep_delegate ok']);
+    expect((await verify()).found).toEqual([...SHARED, 'sweep_delegate ok']);
   });
 
   test('a contract with another value in its code, with other code, or without is shown', async () => {
@@ -91,7 +98,7 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
     expect([other.code, ...other.found.slice(0, 2)]).toEqual([1, 'batch_payout ok', 'sweeper differs']);
     const delegate = addressOf(delegateDeployment(store.hot, SWEEPER).address);
     const wrong = await withCode(delegate, '0x6001', () => verify());
-    expect(wrong.found).toEqual(['batch_payout ok', 'sweeper ok', 'sweep_delegate differs']);
+    expect(wrong.found).toEqual([...SHARED, 'sweep_delegate differs']);
     const none = await withCode(PAYOUT, '0x', () => verify());
     expect([none.code, none.found[0]]).toEqual([1, 'batch_payout missing']);
     expect(none.lines[0]?.deploy?.to).toBe('0x4e59b44847b379578588920cA78FbF26c0B4956C');
@@ -172,6 +179,21 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
     expect(alone.missing).toEqual(['endpoints', 'tank', 'contracts', 'alarms']);
     const code = await withCode(SWEEPER, '0x6001', () => look());
     expect(code.missing).toEqual(['contracts', 'alarms']);
+    const setKey = 'update chain_account set extended_public_key = $1 where account = $2';
+    const [stored] = await asOwner(
+      store.service,
+      'select account, extended_public_key from chain_account where merchant_id = $1',
+      [store.merchant.merchantId],
+    );
+    await asOwner(store.service, setKey, [FOREIGN_KEY, stored?.account]);
+    const foreign = await look();
+    await asOwner(store.service, setKey, [stored?.extended_public_key, stored?.account]);
+    expect(foreign.first).toMatchObject({
+      check: 'accounts',
+      found: expect.stringContaining(
+        `accounts ${stored?.account} (${encodeId('merchant', store.merchant.merchantId)})`,
+      ),
+    });
     await people().remove('Grace');
     expect((await look()).first).toMatchObject({ check: 'installation', found: 'approvers: Ada' });
     await people().add('Grace');

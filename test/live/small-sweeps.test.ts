@@ -9,7 +9,7 @@ const GAS_PER_TRANSACTION = 1_000_000n;
 describe.skipIf(!hasAnvil())('a network whose ceiling of gas lets few addresses into a sweep', () => {
   let store: LiveStore;
   beforeAll(async () => {
-    store = await LiveStore.start(undefined, GAS_PER_TRANSACTION);
+    store = await LiveStore.start(undefined, { gasPerTransaction: GAS_PER_TRANSACTION });
   }, 120_000);
   afterAll(() => store?.stop());
 

@@ -42,7 +42,7 @@ test("a batch that waits for approval and one with failed items are mailed to th
   const [mail] = (await merchant.sdk.mails.list()).data;
   const { text, html } = await merchant.sdk.mails.retrieve(mail?.id ?? '');
   expect(text).toContain(`florin payouts approve ${String(waiting.batch_id)}`);
-  expect(html).toContain('9.00 USDT');
+  expect(html).toContain('9.00\u00a0USDT');
 
   const failing = await attentive();
   const others = caller(service, failing);
@@ -85,6 +85,34 @@ test('the third failure of an endpoint in a row is mailed once', async () => {
   await expect.poll(() => mailsOf(merchant), WAIT).toEqual(toPeople('endpoint_failing', endpoint.id));
   const [mail] = (await merchant.sdk.mails.list()).data;
   expect((await merchant.sdk.mails.retrieve(mail?.id ?? '')).text).toContain('https://shop.invalid/hooks');
+});
+
+test('mails of a subscription are in the language of its pages, which a program that opens a link does not change', async () => {
+  const merchant = await service.createMerchant();
+  const { subscriptions, testHelpers, portal, mails } = merchant.sdk;
+  const recurring = { interval: 'month' } as const;
+  const made = await subscriptions.create({
+    customer: 'ada',
+    customer_email: 'ada@example.com',
+    currency: 'USD',
+    items: [{ price_data: { currency: 'USD', product: 'Gold', unit_amount: 1_000, recurring } }],
+  });
+  const url = made.checkout_url ?? '';
+  const read = async (address: string, language: string) =>
+    expect((await fetch(address, { headers: { 'accept-language': language } })).status).toBe(200);
+  const subjectOf = async (kind: string) => {
+    const found = (await mails.list({ limit: 100 })).data.find((mail) => mail.kind === kind);
+    return found === undefined ? '' : (await mails.retrieve(found.id)).subject;
+  };
+  await read(url, 'de-DE,de;q=0.9');
+  await read(url, 'en');
+  await testHelpers.subscriptions.authorize(made.id, { currency: 'USDT', network: 'erc20' });
+  await expect.poll(() => subjectOf('subscription_begun'), WAIT).toMatch(/^Ihr Abonnement/);
+  await expect.poll(() => subjectOf('receipt'), WAIT).toMatch(/^Ihr Beleg/);
+  const session = await portal.sessions.create({ customer: 'ada', return_url: 'https://shop.example/' });
+  await read(`${session.url}?lang=es`, 'de');
+  await subscriptions.cancel(made.id);
+  await expect.poll(() => subjectOf('subscription_canceled'), WAIT).toMatch(/^Su suscripción/);
 });
 
 test('a customer hears of the beginning, a failed payment and the end of a subscription, once each', async () => {

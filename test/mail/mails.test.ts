@@ -45,14 +45,35 @@ test('a payer gets a receipt, the link of a refund, and word of its way, each on
   const asked = await mailOf(calls, 'refund_claim');
   expect(asked).toMatchObject({ about: 'A-17-r1' });
   expect(asked.text).toContain(refund.claim_url);
+  expect(await (await fetch(pageUrl)).text()).toContain('<dt>Refund on its way</dt>');
   const { erc20 } = await calls.merchant.sdk.testHelpers.addresses();
   await calls.claim('A-17-r1', erc20.succeed);
   expect((await calls.ended('A-17-r1')).status).toBe('succeeded');
   expect((await mailOf(calls, 'refund_sent')).text).toContain(erc20.succeed);
   const paid = await mailOf(calls, 'refund_paid');
   expect(paid.text).toContain((await calls.read('A-17-r1')).tx_id);
+  // The page that the mail leads to says it, too.
+  const page = await (await fetch(pageUrl)).text();
+  expect(page).toContain('<dt>Refunded</dt>');
+  expect(page).not.toContain('<dt>Refund on its way</dt>');
   const all = (await calls.merchant.sdk.mails.list({ limit: 100 })).data.map(({ kind }) => kind);
   expect(all.toSorted()).toEqual(['receipt', 'refund_claim', 'refund_paid', 'refund_sent']);
+});
+
+test('a payer who pays twice gets a receipt of all that came, with what was too much', async () => {
+  const calls = await shop(service, { funds: FUNDS });
+  const { id } = await calls.open({ customer_email: ADA, amount: 7 * TOKEN, currency: 'USDT' });
+  await calls.pay(id);
+  const first = await mailOf(calls, 'receipt');
+  expect(first.text).toContain('7.00 USDT');
+  expect(first.text).not.toContain('Paid too much');
+  await calls.pay(id, { amount: 7 * TOKEN });
+  const receipts = async () => (await calls.merchant.sdk.mails.list()).data;
+  await expect.poll(async () => (await receipts()).length, { timeout: 60_000 }).toBe(2);
+  const [newest] = await receipts();
+  const { text } = await calls.merchant.sdk.mails.retrieve(newest?.id ?? '');
+  expect(text).toContain('received your payment of 14.00 USDT');
+  expect(text).toContain('Paid too much: 7.00 USDT');
 });
 
 test('without an address there is no mail, and a kind that is switched off is not made', async () => {

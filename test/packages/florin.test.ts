@@ -39,6 +39,23 @@ await until('completed', () => florin.checkout.sessions.retrieve(session.id));
 console.log(JSON.stringify({ paid: paid.success_count, page: session.url, baseUrl }));
 `;
 
+/** Loaded before the program: writes at its end what of Node it used that takes megabytes. */
+const WATCH = `
+const { appendFileSync } = require('node:fs');
+const intl = [];
+for (const name of ['Collator', 'DateTimeFormat', 'DisplayNames', 'NumberFormat', 'PluralRules', 'Segmenter']) {
+  Intl[name] = new Proxy(Intl[name], {
+    construct: (...call) => (intl.push(name), Reflect.construct(...call)),
+    apply: (...call) => (intl.push(name), Reflect.apply(...call)),
+  });
+}
+process.on('exit', () => {
+  const isLoaded = (name) => process.moduleLoadList.includes('NativeModule ' + name);
+  const found = { server: isLoaded('_http_server'), secondClient: isLoaded('internal/deps/undici/undici'), intl };
+  appendFileSync(process.env.WATCHED_FILE, JSON.stringify(found) + '\\n');
+});
+`;
+
 const canInstall = await isRegistryReachable();
 
 describe.skipIf(!canInstall)('the service as it is published', () => {
@@ -48,9 +65,10 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
   let running: ChildProcess | undefined;
   const florin = (...words: string[]) => output(shop, path.join(shop, 'node_modules/.bin/florin'), words);
 
-  async function start(): Promise<void> {
+  async function start(env: Record<string, string> = {}): Promise<void> {
     const child = spawn(path.join(shop, 'node_modules/.bin/florin'), ['start', '--port', '0'], {
       cwd: shop,
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     running = child;
@@ -111,6 +129,8 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
     for (const [url, text] of [
       [first.page, '19.99'],
       [`${first.baseUrl}/docs/reference.js`, 'scalar'],
+      [`${first.baseUrl}/docs/setup.js`, 'createApiReference'],
+      [`${first.baseUrl}/docs/examples.json`, 'createPayoutBatch'],
       [`${first.baseUrl}/docs/payouts`, 'Payout batches'],
       [`${first.baseUrl}/openapi.json`, '"openapi"'],
     ])
@@ -121,6 +141,23 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
     await start();
     expect(await florin('ledger', 'verify')).toContain('everything agrees');
     await stop();
+  });
+
+  test('a start loads neither a second HTTP client of Node nor its tables of languages: 9 MB together', {
+    timeout: 120_000,
+  }, async () => {
+    const watch = path.join(shop, 'watch.cjs');
+    const watched = path.join(shop, 'watched.jsonl');
+    writeFileSync(watch, WATCH);
+    await start({ NODE_OPTIONS: `--require=${watch}`, WATCHED_FILE: watched });
+    await stop();
+    const processes = readFileSync(watched, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(processes.filter(({ server }) => server)).toEqual([
+      { server: true, secondClient: false, intl: [] },
+    ]);
   });
 
   test('the signer comes with it', async () => {

@@ -67,7 +67,7 @@ describe.skipIf(!canInstall)('the SDK as it is published', () => {
     timeout: 120_000,
   }, async () => {
     const readme = readFileSync(path.join(shop, 'node_modules/@florin/sdk/README.md'), 'utf8');
-    const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, program = '']) => program);
+    const programs = [...readme.matchAll(/```ts.*?\n(.*?)```/gs)].map(([, program = '']) => program);
     expect(programs.length).toBeGreaterThan(2);
     const names = programs.map((_, i) => `program-${i}.ts`);
     for (const [i, name] of names.entries()) writeFileSync(path.join(shop, name), programs[i] ?? '');

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
+import { mandateOf } from '../../packages/server/src/payment-methods/queries.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectError } from '../http/expect-error.ts';
@@ -62,6 +64,17 @@ test('a mandate that is reported twice is stored once', async () => {
   const now = { seconds: Number(method.created_at) + 5, realMs: Date.now() };
   const again = await transact(service.app.db, (tx) => saveMandate(tx, given, now));
   expect(again).toEqual(method);
+});
+
+test.each([
+  ['no number of subscriptions', {}],
+  ['a number of subscriptions and an end', { subscriptions: 3, endsAt: 2_000_000_000 }],
+])('a mandate with %s is read as it was stored: its id is derived from every field', async (_name, more) => {
+  const { given, method } = await create();
+  const mandate = { ...given.mandate, ...more, mandateId: randomUUID() };
+  const now = { seconds: Number(method.created_at), realMs: Date.now() };
+  const row = await transact(service.app.db, (tx) => saveMandate(tx, { ...given, mandate }, now));
+  expect(mandateOf(row)).toEqual(mandate);
 });
 
 test('lists are of a customer, by either id, newest first; nobody known has none', async () => {

@@ -136,7 +136,7 @@ test('the page asks for the address, confirms it, claims the refund and shows it
   const form = await browse(url);
   expect(form.status).toBe(200);
   expect(form.text).toContain('<html lang="en" dir="ltr">');
-  expect(form.text).toContain('100.00 USDT');
+  expect(form.text).toContain('100.00\u00a0USDT');
   expect(form.text).not.toMatch(/<script|\son\w+=|style=/i);
   expect(form.headers.get('content-security-policy')).toMatch(
     /default-src 'none';.*form-action 'self'.*frame-ancestors 'none'/,

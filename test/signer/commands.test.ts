@@ -159,6 +159,29 @@ test('a journal is verified by reading it, also while its signer runs', async ()
   expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('is broken at line')]);
 });
 
+test('the owner of an account at the collector signs by key file and passphrase, without a signer', async () => {
+  const key = [
+    '--key-file',
+    files.keyFile,
+    '--passphrase-file',
+    files.passphraseFile,
+    '--policy',
+    files.policy,
+  ];
+  const fees = ['--nonce', '0', '--max-fee', '30000000000', '--priority-fee', '1000000000'];
+  const zero = `0x${'0'.repeat(40)}`;
+  const stop = await run('owner-call', '1', '--operator', zero, ...fees, ...key, '--json');
+  expect(stop.code, stop.stderr).toBe(0);
+  expect(JSON.parse(stop.stdout)).toMatchObject({
+    raw: expect.stringMatching(/^0x02/),
+    costAtMost: '3600000000000000',
+  });
+  const lost = await run('owner-call', '1', '--home', zero, ...fees, ...key);
+  expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining('coins would be lost')]);
+  const both = await run('owner-call', '1', '--home', zero, '--operator', zero, ...fees, ...key);
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('one of --operator and --home')]);
+});
+
 test("an approver's key signs a statement that the signer accepts", async () => {
   const made = await florin(['approvers', 'new-key', at('ada.pem'), '--json']);
   const key = JSON.parse(made.stdout).ed25519;

@@ -7,8 +7,12 @@ import { ADA } from '../../packages/signer/src/test-policy.ts';
 
 const hex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((b) => Buffer.from(b).toString('hex'));
+const BASE58 = [...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'];
 const item = fc.record({
-  to: hex(20).map((text) => `0x${text}`),
+  to: fc.oneof(
+    hex(20).map((text) => `0x${text}`),
+    fc.string({ unit: fc.constantFrom(...BASE58), minLength: 32, maxLength: 44 }),
+  ),
   amount: fc.bigInt(1n, 10n ** 12n).map(String),
   memo: fc.option(fc.string({ unit: 'binary', maxLength: 40 })),
 });

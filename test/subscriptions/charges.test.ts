@@ -51,6 +51,21 @@ test('pay: a charge that can only fail is recorded, with an event, and refused; 
   expect((await api.payInvoice(invoice.id)).status).toBe(400);
 });
 
+test('pay charges a wallet that was filled unnoticed', async () => {
+  const { api, id, untilRenewal } = await active();
+  await (await api.wallet()).hold(0n);
+  await api.advance(untilRenewal + 60);
+  const { payment_method_id: method } = await api.read(id);
+  const change = { balance: 500_000_000, unnoticed: true };
+  const changed = await api.post(`/test_helpers/payment_methods/${method}`, change);
+  expect(changed.status, changed.text).toBe(200);
+  const invoice = await api.latest(id);
+  expect(invoice).toMatchObject({ status: 'open' });
+  expect((await api.payInvoice(invoice.id)).status).toBe(200);
+  await api.advance(10);
+  expect(await api.latest(id)).toMatchObject({ id: invoice.id, status: 'paid' });
+});
+
 test('pay without a mandate is refused', async () => {
   const api = await open();
   const { latest_invoice: invoice = '' } = await api.make();

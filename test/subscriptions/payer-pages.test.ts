@@ -44,6 +44,9 @@ test('one click on the test wallet gives the mandate, charges the first invoice,
   expect(after.url).toBe(`${url}?lang=en`);
   expect(after.text).toContain('Your subscription has begun');
   expect(after.text).toContain('href="https://shop.example/thanks"');
+  // Whoever has its link sees this one subscription: not whose it is, and nothing to cancel it with.
+  expect(after.text).not.toContain('customer-1');
+  expect(after.text).not.toMatch(/name="action"|value="cancel"|\/portal\/|receipt/i);
   expect(await read(made.id)).toMatchObject({ status: 'active' });
   const invoice = await latest(made.id);
   expect(invoice).toMatchObject({ status: 'paid', amount_due: 2_000 });

@@ -101,6 +101,7 @@ export async function addPaymentMethod(
     mandate_id: `mandate ${paymentMethodId}`,
     salt: 'salt',
     cap_amount: 1n,
+    subscriptions: null,
     interval: 'month',
     starts_at: NOW,
     ends_at: null,

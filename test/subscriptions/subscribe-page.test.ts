@@ -130,8 +130,8 @@ test('part of a period, a trial, and nothing to pay: each is said', async () => 
   expect(text).not.toContain('/checkout/');
 });
 
-test('what is under way, failed, done and over', async () => {
-  const { row, read, set } = await subscription();
+test('what is under way, failed, done, overdue and over', async () => {
+  const { row, read, set, token } = await subscription();
   const { invoice, setInvoice } = await firstInvoice(row);
   await set({ latest_invoice_id: invoice.invoice_id });
   const context = await contextOf(merchant);
@@ -165,6 +165,15 @@ test('what is under way, failed, done and over', async () => {
   const done = await read('?lang=es');
   expect(done.text).toContain('Su suscripción ha comenzado');
   expect(done.text).toContain('href="https://shop.example/thanks"');
+  await set({ cancel_at: 1_792_592_000 });
+  expect((await read()).text).toContain('Ends on');
+  await set({ status: 'past_due', cancel_at: null });
+  const overdue = (await read()).text;
+  expect(overdue).toContain('Payment overdue');
+  expect(overdue).not.toContain('has begun');
+  expect(overdue).toContain('too little money in the wallet');
+  expect(overdue).toContain('Pay $39.98 now');
+  expect(overdue).toContain(`action="${token}/wallet?lang=en"`);
   await set({ status: 'incomplete_expired' });
   expect((await read()).text).toContain('This page has expired');
   await set({ status: 'canceled', canceled_at: 1_790_000_001 });

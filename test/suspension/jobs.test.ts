@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
 import { changeSandboxWallet, readWallet } from '../../packages/server/src/payment-methods/mandates/index.ts';
-import { processBatch, settleBatch } from '../../packages/server/src/payouts/jobs.ts';
+import { processBatch } from '../../packages/server/src/payouts/process-batch.ts';
+import { settleBatch } from '../../packages/server/src/payouts/settle-batch.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { sendRefund } from '../../packages/server/src/refunds/send-refund.ts';
@@ -248,6 +249,16 @@ test('nor where nothing ran while its merchant was suspended', async () => {
   await expectEnded();
 });
 
+test('a charge that waited for us until long after its period is no try of its payer, and ordered anew', async () => {
+  const { jobs, charge, expectEnded, pay } = await queued();
+  await jobs.wait(38 * DAY);
+  await jobs.send(charge);
+  await jobs.settle(charge);
+  await expectEnded();
+  await jobs.wait(200);
+  await pay();
+});
+
 test('a charge that is ordered after a suspension is sent', async () => {
   const { merchant, jobs, id, charge } = await subscribed().then(async (made) => {
     await suspend(made.merchant);
@@ -298,7 +309,9 @@ const FOLLOWING = [
   'custody.audit',
   'custody.watch-tank',
   'events.maintain-days',
+  'mail.payment_notice',
   'mail.receipt',
+  'mandate.decided',
   'payment_methods.watch',
   'payout_item.decided',
   'payouts.expire-approval',
@@ -309,6 +322,7 @@ const FOLLOWING = [
   'sandbox.outage-end',
   'stores.delete-old-nonces',
   'subscriptions.mail',
+  'subscriptions.renewal_mail',
   'sweep.decided',
 ];
 

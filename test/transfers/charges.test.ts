@@ -82,7 +82,7 @@ describe.each(NETWORKS)('%s', (network) => {
     const shy = await newCharge(service, network, { allowance: AMOUNT - 1n });
     const over = await newCharge(service, network, { cap: AMOUNT - 1n });
     const gone = await newPayer(service, network);
-    await gone.chain.revoke({ ...gone.method, ...mandateOf(gone) }, { final: true });
+    await gone.chain.revoke(mandateOf(gone), { final: true });
     const revoked = await chargePayer(service, gone);
     const exact = await newCharge(service, network, { balance: AMOUNT, allowance: AMOUNT, cap: AMOUNT });
     const charges = [poor, shy, over, revoked, exact];

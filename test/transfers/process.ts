@@ -7,12 +7,9 @@ import type { TransferSpec } from '../../packages/server/src/chains/port/port.ts
 import { SWEPT_JOB, settleSweeps, sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
 import { CHARGE_DECIDED_JOB } from '../../packages/server/src/payment-methods/charges/index.ts';
 import { CREDITED_JOB } from '../../packages/server/src/payments/deposits/jobs.ts';
-import {
-  PROCESS_JOB,
-  processBatch,
-  SETTLE_JOB,
-  settleBatch,
-} from '../../packages/server/src/payouts/jobs.ts';
+import { PROCESS_JOB, SETTLE_JOB } from '../../packages/server/src/payouts/jobs.ts';
+import { processBatch } from '../../packages/server/src/payouts/process-batch.ts';
+import { settleBatch } from '../../packages/server/src/payouts/settle-batch.ts';
 import type { Tx } from '../../packages/server/src/platform/db/db.ts';
 import { settleOutcome } from '../../packages/server/src/platform/jobs/decisions.ts';
 import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
@@ -104,6 +101,8 @@ function borderedChain(chain: Chain, border: Border): Chain {
     status: (tx: SignedTx) => border.around('status', () => chain.status(tx)),
     estimateFee: (kind, items) => chain.estimateFee(kind, items),
     precheck: (request) => chain.precheck(request),
+    checkMandate: (signed) => chain.checkMandate(signed),
+    precheckCharges: (request) => chain.precheckCharges(request),
     nativeBalance: (address) => chain.nativeBalance(address),
     health: () => chain.health(),
   };

@@ -27,11 +27,15 @@ function whereData(config: Config, sandbox: RunningSandbox): string {
   return databaseFolder.startsWith(folder + path.sep) ? folder : `${folder}, database in ${databaseFolder}`;
 }
 
+/** Live merchants beside the sandbox have money that is not simulated. */
+const liveNetworks = ({ networksFile }: Config) =>
+  networksFile === undefined ? '' : `, and live merchants on the networks of ${networksFile}`;
+
 /** The start banner. It omits the secret key, since terminals are shared and recorded. */
 export function sandboxBanner(config: Config, sandbox: RunningSandbox): string {
   const { baseUrl, credentials, credentialsFile } = sandbox;
   return `
-Florin is running: a sandbox with simulated money.
+Florin is running: a sandbox with simulated money${liveNetworks(config)}.
 
   Browser      ${baseUrl}/
   Address      ${baseUrl}/api/v1

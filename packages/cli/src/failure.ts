@@ -7,6 +7,8 @@ const WRONG_USAGE = 2;
 
 interface FailureOptions {
   exitCode?: number;
+  /** The page about the code. */
+  docUrl?: string | undefined;
   cause?: unknown;
 }
 
@@ -14,9 +16,11 @@ interface FailureOptions {
 export class CommandFailure extends Error {
   readonly code: string;
   readonly exitCode: number;
+  readonly docUrl: string | undefined;
 
-  constructor(code: string, message: string, { exitCode = FAILED, cause }: FailureOptions = {}) {
+  constructor(code: string, message: string, { exitCode = FAILED, docUrl, cause }: FailureOptions = {}) {
     super(message, { cause });
+    this.docUrl = docUrl;
     this.code = code;
     this.exitCode = exitCode;
   }
@@ -42,16 +46,21 @@ export function attempt<T>(code: string, failed: string, work: () => T): T {
 export function reportError(error: unknown, { json }: { json: boolean }): number {
   const failure = failureOf(error);
   if (failure.exitCode === 0) return 0;
-  if (json) note(JSON.stringify({ error: { code: failure.code, message: failure.message } }));
+  const { code, message, docUrl } = failure;
+  if (json) note(JSON.stringify({ error: { code, message, doc_url: docUrl } }));
   // Commander has written its own lines by now.
-  else if (!(error instanceof CommanderError)) note(`florin: ${failure.message}`);
+  else if (!(error instanceof CommanderError))
+    note(`florin: ${message}${docUrl === undefined ? '' : ` See ${docUrl}`}`);
   if (process.env.FLORIN_LOG_LEVEL === 'debug' && error instanceof Error) note(error.stack ?? '');
   return failure.exitCode;
 }
 
 function failureOf(error: unknown): CommandFailure {
   if (error instanceof CommandFailure) return error;
-  if (error instanceof FlorinError) return new CommandFailure(error.code, error.message, { cause: error });
+  if (error instanceof FlorinError) {
+    const { code, message, docUrl } = error;
+    return new CommandFailure(code, message, { docUrl, cause: error });
+  }
   if (error instanceof CommanderError) {
     const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     return new CommandFailure('usage', message, { exitCode: error.exitCode === 0 ? 0 : WRONG_USAGE });

@@ -14,12 +14,13 @@ import {
   TOKEN_WAYS,
 } from './approver.ts';
 import { exampleOf } from './examples.ts';
+import { leavingSignal } from './leaving.ts';
 import { florinOf, type MerchantFlags, merchantCommand } from './merchant.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from './operator.ts';
 import { type Given, givenOf, type Options } from './options.ts';
 import type { AddCommand } from './resource.ts';
 import { print, show, wantsJson } from './show.ts';
-import { formatTable, type Row } from './table.ts';
+import { cell, formatTable, type Row } from './table.ts';
 import { note } from './terminal.ts';
 
 /*
@@ -35,6 +36,8 @@ interface Shape<T> {
   row?: ((one: T) => Row) | undefined;
   /** A table of its parts, shown below. */
   parts?: (one: T) => readonly Row[];
+  /** A text below it. */
+  text?: (one: T) => string;
   /** A note beside the answer. */
   note?: string;
 }
@@ -51,6 +54,8 @@ interface Operation<Client, Line, O, Input, T> extends Shape<T> {
   run: Call<Client, Input, T>;
   /** Of a list without pages: everything that fits, as CSV. */
   csv?: (client: Client, input: Input) => AsyncIterable<Uint8Array>;
+  /** Of a list that grows: what is added from now on, until the signal is aborted. */
+  follow?: (client: Client, input: Input, signal: AbortSignal) => AsyncIterable<T>;
 }
 
 /** A kind of caller: how its commands look, and how they get their client. */
@@ -79,19 +84,24 @@ const operationsOf =
   ): AddCommand =>
   (group) => {
     const operation = typeof operationOrCall === 'function' ? { run: operationOrCall } : operationOrCall;
-    const { idempotencyKey, read, run, csv } = operation;
+    const { idempotencyKey, read, run, csv, follow } = operation;
     const options: Options = operation.options ?? {};
     const lines = operation.examples ?? exampleOf(group, usage, options, face.example);
     const command = face.command(group, usage, lines).description(description + (face.description ?? ''));
     for (const option of Object.values(options)) command.addOption(option);
     const isList = csv !== undefined || 'starting_after' in options;
     if (isList) command.option('--csv', 'all that fit, as CSV');
+    if (follow !== undefined) command.option('--follow', 'go on with what is added, until Ctrl-C');
     if (idempotencyKey !== undefined) command.option('--idempotency-key <key>', idempotencyKey);
     command.action(async () => {
-      const flags = command.opts<Flags & CreateOptions & { csv?: true }>();
+      const flags = command.opts<Flags & CreateOptions & { csv?: true; follow?: true }>();
       const line = { ...givenOf(command, options), ...(await face.common(flags)) };
       const input = read === undefined ? (line as Input) : await read(line as Given<Usage, O> & Common);
       const key = flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey };
+      if (flags.follow === true && follow !== undefined)
+        return await face.open(flags, (client) =>
+          printFollowed(command, follow(client, input, leavingSignal()), operation.row ?? row),
+        );
       if (flags.csv === true)
         return await face.open(flags, (client) =>
           printCsv(csv?.(client, input) ?? csvOf(run(client, input, key))),
@@ -152,10 +162,21 @@ async function printCsv(pieces: AsyncIterable<Uint8Array>): Promise<void> {
   await pipeline(pieces, process.stdout, { end: false });
 }
 
+/** A line for each, as they come. */
+async function printFollowed<T extends object>(
+  command: Command,
+  added: AsyncIterable<T>,
+  row: (one: T) => Row = (one) => one as Row,
+): Promise<void> {
+  for await (const one of added)
+    print(wantsJson(command) ? JSON.stringify(one) : Object.values(row(one)).map(cell).join('  '));
+}
+
 function present<T extends object>(command: Command, answer: T | readonly T[], shape: Shape<T>): void {
-  const { row, parts, note: said } = shape;
+  const { row, parts, text, note: said } = shape;
   show(command, answer, row);
   if (wantsJson(command)) return;
   if (parts !== undefined) print(`\n${formatTable(parts(answer as T))}`);
+  if (text !== undefined) print(`\n${text(answer as T)}`);
   if (said !== undefined) note(said);
 }

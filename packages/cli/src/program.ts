@@ -19,6 +19,7 @@ import { addPaymentMethods } from './commands/payment-methods.ts';
 import { addPayments } from './commands/payments.ts';
 import { addPayouts } from './commands/payouts.ts';
 import { addRefunds } from './commands/refunds.ts';
+import { addRequests } from './commands/requests.ts';
 import { addRisk } from './commands/risk.ts';
 import { addServiceSettings, addServices } from './commands/services.ts';
 import { addSettings } from './commands/settings.ts';
@@ -49,7 +50,7 @@ export function createProgram({ json }: { json: boolean }): Command {
   const program = new Command('florin')
     .description('Run and manage Florin, a payment service of your own.')
     .version(readVersion())
-    .option('--json', 'print JSON; errors too, as {"error":{"code","message"}} on standard error')
+    .option('--json', 'print JSON; errors too, as {"error":{"code","message","doc_url"}} on standard error')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: (text) => void (json || process.stderr.write(text)) })
     .showHelpAfterError('Add --help to see what it takes.')
@@ -83,6 +84,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addMerchants,
     addStores,
     addKeys,
+    addRequests,
     addApprovers,
     addPayouts,
     addSettings,

@@ -24,7 +24,7 @@ function fit(text: string, width: number, toRight: boolean): string {
 
 const titleOf = (key: string) => key.replaceAll('_', ' ').toUpperCase();
 
-/** What a line holds: a terminal's width, and 80 characters where that is narrower or nobody looks at it. */
+/** The characters of a line: the width of the terminal, at least 80; 80 if the output is no terminal. */
 const lineWidth = () => Math.max(LINE_MIN, process.stdout.columns ?? LINE_MIN);
 const LINE_MIN = 80;
 const INDENT = '  ';

@@ -6,6 +6,7 @@ import {
   isTimestamp,
   NONCE_KEEP_SECONDS,
   SIGNING_VECTORS,
+  signatureForm,
   signedPrefix,
   TIMESTAMP_SKEW_MAX_SECONDS,
 } from './signing.ts';
@@ -96,4 +97,13 @@ test('A5: a signature has one spelling, 64 lower-case hex digits', () => {
 
 test('a spent nonce is kept longer than any stamp that carried it can live', () => {
   expect(NONCE_KEEP_SECONDS).toBeGreaterThan(2 * TIMESTAMP_SKEW_MAX_SECONDS);
+});
+
+test('the form of a signature', () => {
+  const digest = Buffer.alloc(32, 0xab);
+  const forms = [digest.toString('hex'), digest.toString('hex').toUpperCase()];
+  const base64 = [digest.toString('base64'), digest.toString('base64url')];
+  expect(forms.map(signatureForm)).toEqual(['right', 'upper_case']);
+  expect(base64.map(signatureForm)).toEqual(['base64', 'base64']);
+  expect(['', `sha256=${forms[0]}`, 'ab'.repeat(20)].map(signatureForm)).toEqual(['other', 'other', 'other']);
 });

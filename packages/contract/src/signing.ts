@@ -39,6 +39,16 @@ export function isSignature(text: string): boolean {
 }
 
 /**
+ * How a signature is written, for whoever explains a refused one: as it has to be, in upper-case hex, in base64 (of either
+ * alphabet), or in no form of a SHA-256.
+ */
+export function signatureForm(text: string): 'right' | 'upper_case' | 'base64' | 'other' {
+  if (isSignature(text)) return 'right';
+  if (isSignature(text.toLowerCase())) return 'upper_case';
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? 'base64' : 'other';
+}
+
+/**
  * The bytes of `<timestamp>.<nonce>.`, fed to the HMAC before the raw body, so that the body is never copied
  * nor turned into text.
  */

@@ -1,8 +1,9 @@
 // Builds the pages into the folder that is named, else where the service looks for them.
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, type InlineConfig, mergeConfig, type Rolldown } from 'vite';
-import { folderOf } from './built-pages.ts';
+import { folderOfBuild, writeBuild } from './builds.ts';
+import { SOURCES } from './built-pages.ts';
 
 // Whatever the caller runs as: pages made for development are larger, and name files of this machine.
 process.env.NODE_ENV = 'production';
@@ -24,11 +25,20 @@ async function filesOf(config: InlineConfig): Promise<Rolldown.OutputChunk[]> {
   return output.filter((file) => file.type === 'chunk');
 }
 
+/** Vite's helper fetches styles and pieces ahead of an `import()`; ours have none, and it is heavier than what it would fetch. */
+const WITHOUT_PRELOAD = {
+  name: 'without-preload',
+  enforce: 'pre' as const,
+  load: (id: string) =>
+    id.endsWith('vite/preload-helper.js') ? 'export const __vitePreload = (load) => load();' : undefined,
+};
+
 const source = (file: string) => path.join(PACKAGE, 'src', file);
 
 /** Each entry is a build of its own, so that no page's script loads a piece of another's. */
 const scriptOf = (name: string, file: string) =>
   filesOf({
+    plugins: [WITHOUT_PRELOAD],
     build: {
       write: false,
       target: 'baseline-widely-available',
@@ -41,6 +51,7 @@ const scriptOf = (name: string, file: string) =>
   });
 const scripts = [
   ...(await scriptOf('checkout', 'checkout/client.tsx')),
+  ...(await scriptOf('subscribe', 'subscription/wallet/client.tsx')),
   ...(await scriptOf('live', 'live/client.ts')),
 ];
 const renderer = await filesOf({
@@ -52,15 +63,8 @@ const renderer = await filesOf({
   ssr: { noExternal: true },
 });
 
-const folder = process.argv[2] ?? folderOf();
-// Whoever looks meanwhile sees nothing or all of it; of two who build at once one is too late.
-const making = `${folder}.${process.pid}`;
-mkdirSync(path.join(making, 'assets'), { recursive: true });
-for (const { fileName, code } of scripts) writeFileSync(path.join(making, 'assets', fileName), code);
-for (const { fileName, code } of renderer) writeFileSync(path.join(making, fileName), code);
-try {
-  renameSync(making, folder);
-} catch (error) {
-  rmSync(making, { recursive: true });
-  if (!existsSync(folder)) throw error;
-}
+writeBuild(process.argv[2] ?? folderOfBuild(SOURCES), (folder) => {
+  mkdirSync(path.join(folder, 'assets'));
+  for (const { fileName, code } of scripts) writeFileSync(path.join(folder, 'assets', fileName), code);
+  for (const { fileName, code } of renderer) writeFileSync(path.join(folder, fileName), code);
+});

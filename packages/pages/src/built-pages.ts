@@ -1,16 +1,18 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { type BuildSources, builtFolder, memoized } from './builds.ts';
 import type { BuiltScript, Renderer, Scripts } from './renderer.ts';
 
 const PACKAGE = path.resolve(import.meta.dirname, '..');
-/** What a build is made of. Its name is the hash of them all, so an old build is never taken for a new version. */
-const SOURCES = ['package.json', 'src/**/*.{ts,tsx,css}', 'locales/*.json'];
-const isTest = (file: string) => file.endsWith('.test.ts');
+/** What the pages are made of. */
+export const SOURCES: BuildSources = {
+  packageFolder: PACKAGE,
+  root: PACKAGE,
+  patterns: ['package.json', 'src/**/*.{ts,tsx,css}', 'locales/*.json'],
+};
 
 /** A file that browsers load. */
 export interface PageFile {
@@ -24,27 +26,15 @@ export interface BuiltPages extends Renderer {
   files: ReadonlyMap<string, PageFile>;
 }
 
-let built: Promise<BuiltPages> | undefined;
-
 /**
  * The pages, built when this version of them has not been built yet (about a second, once for a checkout of the code;
  * `npm run build` does it ahead of time).
  */
-export function builtPages(): Promise<BuiltPages> {
-  built ??= build().catch((error: unknown) => {
-    built = undefined;
-    throw error;
-  });
-  return built;
-}
+export const builtPages = memoized(readPages);
 
-async function build(): Promise<BuiltPages> {
-  const published = path.join(PACKAGE, 'pages');
-  const folder = existsSync(published) ? published : folderOf();
-  // In a process of its own: a bundler takes memory that a server would never get back.
-  if (!existsSync(folder)) {
-    await promisify(execFile)(process.execPath, [path.join(import.meta.dirname, 'build.ts'), folder]);
-  }
+async function readPages(): Promise<BuiltPages> {
+  const script = path.join(import.meta.dirname, 'build.ts');
+  const folder = await builtFolder(path.join(PACKAGE, 'pages'), SOURCES, script);
   const files = new Map(
     readdirSync(path.join(folder, 'assets')).map((name): [string, PageFile] => {
       const body = readFileSync(path.join(folder, 'assets', name));
@@ -54,9 +44,13 @@ async function build(): Promise<BuiltPages> {
   const renderer: Renderer = await import(
     /* @vite-ignore */ pathToFileURL(path.join(folder, 'render.js')).href
   );
-  const { render, renderList, renderMail } = renderer;
-  const scripts = { checkout: scriptOf(files, 'checkout'), live: scriptOf(files, 'live') };
-  return { scripts, files, render, renderList, renderMail };
+  const { render, renderList, renderMail, walletTexts } = renderer;
+  const scripts = {
+    checkout: scriptOf(files, 'checkout'),
+    subscribe: scriptOf(files, 'subscribe'),
+    live: scriptOf(files, 'live'),
+  };
+  return { scripts, files, render, renderList, renderMail, walletTexts };
 }
 
 function scriptOf(files: BuiltPages['files'], entry: keyof Scripts): BuiltScript {
@@ -65,18 +59,4 @@ function scriptOf(files: BuiltPages['files'], entry: keyof Scripts): BuiltScript
     return { name, integrity: `sha384-${createHash('sha384').update(body).digest('base64')}` };
   }
   throw new Error(`the build has no script ${entry}`);
-}
-
-/** The folder of the build of these sources. */
-export function folderOf(): string {
-  const hash = createHash('sha256');
-  const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: PACKAGE }));
-  for (const file of files.filter((one) => !isTest(one)).toSorted()) {
-    hash
-      .update(file)
-      .update('\0')
-      .update(readFileSync(path.join(PACKAGE, file)))
-      .update('\0');
-  }
-  return path.join(PACKAGE, 'dist', hash.digest('hex').slice(0, 16));
 }

@@ -11,7 +11,7 @@ import { type Catalogue, type Section, type Texts, type Translate, translator } 
 import type { PageLanguage } from './views/languages.ts';
 
 /** Sections of pages for developers, which are in English whatever the reader's language. */
-export const ENGLISH_ONLY = ['front', 'inbox', 'live'] as const;
+export const ENGLISH_ONLY = ['front', 'inbox', 'mails', 'live'] as const;
 
 type Translated = Omit<Catalogue, (typeof ENGLISH_ONLY)[number]>;
 

@@ -1,6 +1,8 @@
 import { builtPages, type PageFile } from './built-pages.ts';
 import type { LiveListView, RenderedPage } from './renderer.ts';
+import type { Texts } from './texts.ts';
 import type { PageView } from './views/index.ts';
+import type { PageLanguage } from './views/languages.ts';
 import type { MailView, RenderedMail } from './views/mail.ts';
 
 export { builtPages, type PageFile } from './built-pages.ts';
@@ -13,15 +15,22 @@ export type { PageView } from './views/index.ts';
 export * from './views/languages.ts';
 export type * from './views/link.ts';
 export type { MailView, RenderedMail } from './views/mail.ts';
+export type * from './views/mails.ts';
 export * from './views/payer-page.ts';
 export type * from './views/subscription.ts';
 export type * from './views/trouble.ts';
+export type * from './views/wallet.ts';
 export * from './written.ts';
 
 /** The document of a view. The first page of a version waits for its build. */
 export async function renderPage(view: PageView): Promise<RenderedPage> {
   const { render, scripts } = await builtPages();
   return render(view, scripts);
+}
+
+/** What the page says of a wallet in the browser. */
+export async function walletTexts(language: PageLanguage): Promise<Texts<'wallet'>> {
+  return (await builtPages()).walletTexts(language);
 }
 
 /** A mail, with its links below the service's address. */

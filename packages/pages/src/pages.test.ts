@@ -39,6 +39,7 @@ const CHECKOUT: Omit<CheckoutView, 'language'> = {
     address: ADDRESS,
     qr: QR,
     rich: null,
+    wallet: null,
     rate: null,
   },
   confirmations: null,
@@ -70,11 +71,12 @@ function plainViews(language: PageLanguage): PageView[] {
     description: HOSTILE,
     freeUntil: 'Feb 1',
     first: { price: '$1.00', period: 'Feb 1' },
+    wallets: null,
     cap: '$2.00',
     options,
     invoiceToken: 'P',
     declined: 'other',
-    paidUntil: 'Feb 1',
+    begun: null,
     returnUrl: 'https://shop.example/',
   } as const;
   const subscription = {
@@ -89,9 +91,11 @@ function plainViews(language: PageLanguage): PageView[] {
     due: { invoiceId: 'in_1', price: '$1.00', payToken: 'P' },
     lastsUntil: 'Feb 1',
     isEnding: true,
+    walletPage: null,
     options,
     invoices: [invoice, { ...invoice, status: 'paid' }],
   } as const;
+  const begun = { ...subscription, options: [...options], invoices: [...subscription.invoices] };
   const portal = { ...store, token: 'T' };
   const receipt = { invoiceId: 'in_1', customer: HOSTILE, period: 'Feb', price: '$1.00', paidAt: 'Feb 1' };
   return [
@@ -102,14 +106,15 @@ function plainViews(language: PageLanguage): PageView[] {
     { ...claim, page: 'claim_check', address: HOSTILE },
     { ...claim, page: 'claim_outcome', outcome: 'paid', address: HOSTILE, txId: '0x1' },
     { ...subscribe, state: 'choose' },
-    { ...subscribe, state: 'done' },
+    { ...subscribe, state: 'done', begun },
+    { ...subscribe, state: 'overdue', begun },
     {
       ...portal,
       page: 'portal',
       isSimulated: true,
       returnUrl: 'https://shop.example/',
       isSuspended: true,
-      subscriptions: [{ ...subscription, options: [...options], invoices: [...subscription.invoices] }],
+      subscriptions: [begun],
       refused: 'refused_text',
     },
     { ...portal, page: 'portal_cancel', id: 'sub_1', items, lastsUntil: 'Feb 1' },
@@ -185,12 +190,14 @@ test('an ending names what was paid, and links each transaction to the explorer 
   const details = {
     asked: '1.00 USDT',
     received: '0.40 USDT',
+    refunding: '0.20 USDT',
+    refunded: '0.10 USDT',
     network: 'erc20',
     networkName: 'Ethereum',
     address: ADDRESS,
     transactions: [
-      { id: '0xaa', url: 'https://etherscan.io/tx/0xaa' },
-      { id: '0xbb', url: null },
+      { id: '0xaa', url: 'https://etherscan.io/tx/0xaa', amount: '0.15 USDT' },
+      { id: '0xbb', url: null, amount: '0.25 USDT' },
     ],
     paidAt: null,
   } as const;
@@ -205,7 +212,17 @@ test('an ending names what was paid, and links each transaction to the explorer 
     } as const;
     const page = { page: 'checkout', view, token: 'T', choosing: null, isAutoReturn: false } as const;
     const { html } = await renderPage(page);
-    for (const text of ['1.00 USDT', '0.40 USDT', 'Ethereum', ADDRESS, '0xaa', '0xbb'])
+    for (const text of [
+      '1.00 USDT',
+      '0.40 USDT',
+      '<bdi>0.25 USDT</bdi>',
+      '0.20 USDT',
+      '0.10 USDT',
+      'Ethereum',
+      ADDRESS,
+      '0xaa',
+      '0xbb',
+    ])
       expect(html, state).toContain(text);
     expect([...html.matchAll(/href="(https:\/\/etherscan[^"]+)"/g)].map(([, href]) => href)).toEqual([
       'https://etherscan.io/tx/0xaa',
@@ -260,6 +277,13 @@ test('text of another direction lies at the side of the page’s own: no block t
   const sources = files.map((file) => readFileSync(path.join(import.meta.dirname, file), 'utf8')).join('\n');
   expect(sources).toContain('<bdi>');
   expect(sources.match(/<(?!span|bdi|b|a)[a-z][^<>]*dir="auto"/g)).toBeNull();
+});
+
+test('a text of the catalogue takes no direction from the value that it begins with', async () => {
+  for (const view of plainViews('ar')) {
+    const { html } = await renderPage(view);
+    expect(html, view.page).not.toMatch(/<bdi>[^<]*\u2068[^<]*\p{Script=Arabic}/u);
+  }
 });
 
 test('elements are placed where their names are', () => {

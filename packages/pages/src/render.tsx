@@ -1,4 +1,5 @@
 import { renderToString } from 'preact-render-to-string';
+import { textsOf } from './catalogues.ts';
 import { checkoutSheet } from './checkout/checkout-sheet.tsx';
 import { claimCheckSheet, claimFormSheet, claimOutcomeSheet } from './claim/claim-sheets.tsx';
 import { renderSheet, renderWide } from './design/shell.tsx';
@@ -6,6 +7,7 @@ import { FrontList, frontPage, servicePage } from './front/front-page.tsx';
 import { InboxList } from './inbox/inbox-list.tsx';
 import { inboxPage } from './inbox/inbox-page.tsx';
 import { linkPosterSheet, linkSheet } from './link/link-sheets.tsx';
+import { MailsList, mailsPage } from './mails/mails-page.tsx';
 import { noticeSheet } from './notice-sheet.tsx';
 import type { Renderer } from './renderer.ts';
 
@@ -30,7 +32,7 @@ export const render: Renderer['render'] = (view, scripts) => {
     case 'claim_outcome':
       return renderSheet(claimOutcomeSheet(view));
     case 'subscribe':
-      return renderSheet(subscribeSheet(view));
+      return renderSheet(subscribeSheet(view, scripts.subscribe));
     case 'portal':
       return renderSheet(portalSheet(view));
     case 'portal_cancel':
@@ -47,8 +49,20 @@ export const render: Renderer['render'] = (view, scripts) => {
       return renderWide(servicePage(view));
     case 'inbox':
       return renderWide(inboxPage(view, scripts.live));
+    case 'mails':
+      return renderWide(mailsPage(view, scripts.live));
   }
 };
 
-export const renderList: Renderer['renderList'] = (list) =>
-  renderToString(list.page === 'inbox' ? <InboxList list={list} /> : <FrontList events={list.events} />);
+export const walletTexts: Renderer['walletTexts'] = (language) => textsOf('wallet', language);
+
+export const renderList: Renderer['renderList'] = (list) => {
+  switch (list.page) {
+    case 'inbox':
+      return renderToString(<InboxList list={list} />);
+    case 'mails':
+      return renderToString(<MailsList list={list} />);
+    case 'front':
+      return renderToString(<FrontList events={list.events} />);
+  }
+};

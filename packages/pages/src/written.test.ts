@@ -1,6 +1,8 @@
+import { parseTokens } from '@florin/contract/money';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PAGE_LANGUAGES } from './views/languages.ts';
-import { priceText, rateText, tokensText } from './written.ts';
+import { priceText, rateText, tokenAmountText, tokensText } from './written.ts';
 
 test.each([...PAGE_LANGUAGES])(
   'in %s prices are in Latin digits, and tokens as a wallet takes them',
@@ -14,3 +16,15 @@ test.each([...PAGE_LANGUAGES])(
     expect(rateText('1.08251', 'EUR', language).replaceAll(/[^0-9]/g, '')).toBe('108251');
   },
 );
+
+test('an amount of tokens is never written with exactly three digits after the point, and is worth the same', () => {
+  expect(tokenAmountText(9_996_000n)).toBe('9.9960');
+  expect(tokenAmountText(9_990_000n)).toBe('9.99');
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (units) => {
+      const text = tokenAmountText(units);
+      expect(text).not.toMatch(/[.]\d{3}$/);
+      expect(parseTokens(text)).toBe(units);
+    }),
+  );
+});

@@ -9,8 +9,13 @@ export const NETWORK_NAMES: Record<Network, string> = { erc20: 'Ethereum', trc20
 /** Digits of the West in every language: a wallet takes no others, and payers compare. */
 export const localeOf = (language: PageLanguage) => `${language}-u-nu-latn`;
 
-/** As a wallet takes it, in every language: what is read is what is copied. */
-export const tokensText = (units: bigint, token: string) => `${formatTokens(units)}\u00a0${token}`;
+/**
+ * An amount of tokens as a wallet takes it, in every language: what is read is what is copied. Never with exactly three digits
+ * after the point, because much of the world reads `9.996` as thousands: `9.9960`.
+ */
+export const tokenAmountText = (units: bigint) => formatTokens(units).replace(/\.\d{3}$/, '$&0');
+
+export const tokensText = (units: bigint, token: string) => `${tokenAmountText(units)}\u00a0${token}`;
 
 /** `Intl` puts them beside Arabic prices, where they turn `24.99 US$` around within the isolate that each price has. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f]/g;

@@ -37,6 +37,9 @@ export function signApproval(subject: ApprovalSubject, key: ApprovalKey): Approv
   return { approver, valid_until: validUntil, signature: `0x${signature.toString('hex')}` };
 }
 
+/** The case of hex is a checksum and changes nothing; base58 begins with no 0, and another case is another address. */
+const signedAddress = (address: string) => (address.startsWith('0x') ? address.toLowerCase() : address);
+
 /**
  * The text whose UTF-8 bytes an approver signs, for keys kept elsewhere. `validUntil` in Unix seconds.
  *
@@ -49,7 +52,7 @@ export function approvalText(subject: ApprovalSubject, validUntil: number): stri
   const { kind, merchant, id, network, asset, items } = subject;
   const digest = createHash('sha256');
   for (const { place, to, amount, memo } of items.toSorted((a, b) => a.place - b.place))
-    digest.update(`${JSON.stringify([place, network, asset, to.toLowerCase(), amount, memo])}\n`);
+    digest.update(`${JSON.stringify([place, network, asset, signedAddress(to), amount, memo])}\n`);
   const lines = [
     'Florin approval 1',
     'mode live',

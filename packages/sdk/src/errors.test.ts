@@ -21,11 +21,10 @@ const CLASS_BY_STATUS: Record<number, string> = {
   504: 'ServiceUnavailableError',
 };
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  errorOf({
-    status,
-    headers: new Headers(headers),
-    text: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+  errorOf(
+    { status, headers: new Headers(headers), text: typeof body === 'string' ? body : JSON.stringify(body) },
+    'https://pay.example',
+  );
 
 describe('structured format', () => {
   test.each(Object.entries(STRUCTURED_ERRORS))('%s', (code, { status, type }) => {
@@ -83,7 +82,8 @@ describe('payout format', () => {
         message: 'why',
         requestId: 'req_2',
       });
-      expect(error).toMatchObject({ param: undefined, docUrl: undefined, retryAfterSeconds: undefined });
+      const docUrl = `https://pay.example/docs/errors/${code}`;
+      expect(error).toMatchObject({ param: undefined, docUrl, retryAfterSeconds: undefined });
     }
   });
 });

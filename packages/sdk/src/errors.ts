@@ -90,9 +90,12 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The typed error of an answer that is not 2xx; both body formats are told apart by their shape. */
-export function errorOf(answer: Answer): FlorinError {
-  const said = saidBy(parsed(answer.text));
+/**
+ * The typed error of an answer that is not 2xx. The shape of the body tells its format. Bodies of payouts have no `doc_url`, so it
+ * is made from `baseUrl`: every instance has the page of each code.
+ */
+export function errorOf(answer: Answer, baseUrl: string): FlorinError {
+  const said = saidBy(parsed(answer.text), baseUrl);
   const facts: ErrorFacts = {
     status: answer.status,
     code: said?.code ?? (answer.status === 403 ? 'permission_denied' : 'unexpected_answer'),
@@ -129,9 +132,12 @@ interface Said {
 }
 
 /** Payout format: `{code, message, errorCode, data}`; structured: `{error: object or text, request_id, timestamp}`. */
-function saidBy(body: unknown): Said | undefined {
+function saidBy(body: unknown, baseUrl: string): Said | undefined {
   if (!isRecord(body)) return undefined;
-  if (typeof body.errorCode === 'string') return { code: body.errorCode, message: text(body.message) };
+  if (typeof body.errorCode === 'string') {
+    const docUrl = `${baseUrl}/docs/errors/${encodeURIComponent(body.errorCode)}`;
+    return { code: body.errorCode, message: text(body.message), docUrl };
+  }
   const requestId = text(body.request_id);
   const error = body.error;
   if (typeof error === 'string') return { code: undefined, message: error, requestId };

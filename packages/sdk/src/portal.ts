@@ -13,7 +13,7 @@ export class Portal {
 
 class PortalSessions extends Resource {
   /**
-   * Send the customer to the `url` of the answer. A repeat makes another one, which harms nobody.
+   * Send the customer to the `url` of the answer. A retry makes a second session, which does no harm.
    *
    * @example
    * ```ts

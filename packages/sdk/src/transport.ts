@@ -147,7 +147,8 @@ export class Transport {
       const init: RequestInit = { headers, redirect: 'manual', signal: leaving.signal };
       const response = await this.#settings.fetch(this.#url(call), init);
       const { body } = response;
-      if (!response.ok || body === null || !isOfType(response, type)) throw await refusalOf(response, type);
+      if (!response.ok || body === null || !isOfType(response, type))
+        throw await refusalOf(response, type, this.#settings.baseUrl);
       for await (const piece of body) {
         clearTimeout(timer);
         yield piece;
@@ -175,7 +176,7 @@ export class Transport {
       signal: this.#until(this.#settings.timeoutMs),
       ...(call.body === undefined ? {} : { body }),
     });
-    if (answer.status < 200 || answer.status > 299) throw errorOf(answer);
+    if (answer.status < 200 || answer.status > 299) throw errorOf(answer, this.#settings.baseUrl);
     return result(answer);
   }
 
@@ -242,9 +243,9 @@ export class Transport {
 const isOfType = ({ headers }: Response, type: string) =>
   headers.get('content-type')?.startsWith(type) ?? false;
 
-async function refusalOf(response: Response, type: string): Promise<FlorinError> {
+async function refusalOf(response: Response, type: string, baseUrl: string): Promise<FlorinError> {
   const { status, headers } = response;
-  if (!response.ok) return errorOf({ status, headers, text: await response.text() });
+  if (!response.ok) return errorOf({ status, headers, text: await response.text() }, baseUrl);
   const message = `HTTP ${status} that is not ${type}: is baseUrl the address of the service?`;
   return new ServerError({ message, code: 'unexpected_answer', status });
 }

@@ -556,16 +556,23 @@ export interface Mail {
   object: 'mail';
   kind:
     | 'receipt'
+    | 'payment_underpaid'
+    | 'payment_incomplete'
+    | 'payment_late'
+    | 'payment_wrong_token'
     | 'refund_claim'
     | 'refund_sent'
     | 'refund_paid'
     | 'subscription_begun'
+    | 'renewal_short'
     | 'payment_failed'
+    | 'subscription_ending'
     | 'subscription_canceled'
     | 'endpoint_failing'
     | 'endpoint_disabled'
     | 'payout_waiting'
-    | 'payout_failed';
+    | 'payout_failed'
+    | 'network_stopped';
   /**
    * The address.
    */
@@ -598,16 +605,23 @@ export interface MailWithContent {
   object: 'mail';
   kind:
     | 'receipt'
+    | 'payment_underpaid'
+    | 'payment_incomplete'
+    | 'payment_late'
+    | 'payment_wrong_token'
     | 'refund_claim'
     | 'refund_sent'
     | 'refund_paid'
     | 'subscription_begun'
+    | 'renewal_short'
     | 'payment_failed'
+    | 'subscription_ending'
     | 'subscription_canceled'
     | 'endpoint_failing'
     | 'endpoint_disabled'
     | 'payout_waiting'
-    | 'payout_failed';
+    | 'payout_failed'
+    | 'network_stopped';
   /**
    * The address.
    */
@@ -643,6 +657,7 @@ export interface Payment {
   checkout_session: string | null;
   invoice: string | null;
   customer: string | null;
+  order_id: string | null;
   amount: number;
   /**
    * An ISO 4217 code, `USDT` or `USDC`, in upper case.
@@ -822,6 +837,10 @@ export interface PaymentMethodChangeInput {
    * The payer takes the mandate back.
    */
   revoked?: true;
+  /**
+   * The service is not told: as on a real chain, it finds out at its next charge or check of the wallet, within the hour.
+   */
+  unnoticed?: true;
 }
 /**
  * What is left out stays as it is.

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import {
+  AccountKeyChecks,
   Accounts,
   type ChainRegistry,
   type EvmNetwork,
@@ -12,7 +13,7 @@ import {
 } from './chains/index.ts';
 import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
-import { docsPages, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
+import { docsPages, documentedExample, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
 import { invoiceRoutes } from './invoices/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
@@ -30,7 +31,7 @@ import {
   type PaymentMethodDeps,
   paymentMethodRoutes,
 } from './payment-methods/index.ts';
-import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
+import { type PaymentDeps, unpayableFinder } from './payments/index.ts';
 import { payoutAuthority } from './payouts/approvals/index.ts';
 import { payoutErrors, payoutRoutes } from './payouts/index.ts';
 import type { MailConfig, SignerAddress } from './platform/config.ts';
@@ -50,12 +51,13 @@ import { Vault } from './platform/secrets/index.ts';
 import { createRates, type Rates } from './rates/index.ts';
 import { refundAuthorities } from './refunds/approvals/index.ts';
 import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
+import { REQUEST_LOG_TABLE, RequestLog } from './request-log/index.ts';
 import { type FrontOptions, sandboxPages, sandboxRoutes } from './sandbox/index.ts';
 import { getMerchant } from './stores/index.ts';
 import { createAuthentication } from './stores/keys/index.ts';
 import { chargeNeeds, subscriptionPages, subscriptionRoutes } from './subscriptions/index.ts';
 import type { FindAuthority } from './transfers/approvals/index.ts';
-import { type FindOwnAddresses, type Screen, screen } from './transfers/recipients/index.ts';
+import { type FindUnpayable, type Screen, screen } from './transfers/recipients/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
 /** API versions that a caller may request; the first is the current one. */
@@ -64,6 +66,8 @@ const ERROR_FORMATS = [payoutErrors];
 const NONCE_POOL_SIZE = 4;
 /** Connections of this process's workers, so that bursts of requests do not delay claims, nor the other way round. */
 const CLAIM_POOL_SIZE = 4;
+/** The request log writes one group at a time, on its own connection: a slow group holds up nothing else. */
+const REQUEST_LOG_POOL = { poolSize: 1, statementMs: 3_000 };
 /** Monitoring counts whole tables, on its own connection. */
 const WATCH_POOL = { poolSize: 1, statementMs: 30_000 };
 
@@ -80,6 +84,8 @@ export interface AppOptions {
   lockTimeoutMs?: number | undefined;
   /** PostgreSQL's `statement_timeout` in milliseconds; by default 9,000. */
   statementMs?: number | undefined;
+  /** Requests are not recorded. */
+  withoutRequestLog?: boolean | undefined;
   /** How webhooks are sent; not needed in processes that send none. */
   webhooks?: { outbound: WebhookDeps['outbound'] & { close?(): void }; disableAfterSeconds: number };
   /** Additional certificate authorities (PEM) for reading exchange rates. */
@@ -110,13 +116,15 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps, MailDe
   /** For workers' claims and lease renewals, which commit asynchronously. */
   claimsDb: Db;
   metrics: Metrics;
+  /** Undefined where requests are not recorded. */
+  requestLog: RequestLog | undefined;
   /** State of the installation, read at most every 5 s. */
   readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
   /** Undefined where live money does not move. */
-  live: { ethereum: LiveEthereum; accounts: Accounts } | undefined;
+  live: { ethereum: LiveEthereum; accounts: Accounts; keyChecks: AccountKeyChecks } | undefined;
   screen: Screen;
-  findOwnAddresses: FindOwnAddresses;
+  findUnpayable: FindUnpayable;
   findAuthority: FindAuthority;
   rates: Rates;
   close(): Promise<void>;
@@ -126,36 +134,57 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps, MailDe
 export async function migrateAll(databaseUrl: string, simchainUrl: string | undefined): Promise<string[]> {
   const applied = await migrate(databaseUrl);
   applied.push(...(await migrateSimulatedChain(simchainUrl ?? databaseUrl)));
-  await maintainDays(databaseUrl, TABLES_BY_DAY);
+  await maintainDays(databaseUrl, [...TABLES_BY_DAY, REQUEST_LOG_TABLE]);
   await grantServiceRights(databaseUrl, APPEND_ONLY_TABLES);
   return applied;
+}
+
+/** The pools of one process, by what uses them. They connect with their first statement. */
+async function openPools({ databaseUrl, log, ...options }: AppOptions) {
+  const onError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
+  const { role, warning } = await findServiceRole(databaseUrl, APPEND_ONLY_TABLES);
+  if (warning !== undefined) log.warn(warning);
+  const { poolSize, lockTimeoutMs, statementMs, simchainUrl } = options;
+  const pool = { url: databaseUrl, poolSize, lockTimeoutMs, statementMs, role, onError };
+  const background = { ...pool, synchronousCommit: 'off' as const };
+  return {
+    db: connect(pool),
+    fastDb: connect({ ...background, poolSize: NONCE_POOL_SIZE }),
+    claimsDb: connect({ ...background, poolSize: CLAIM_POOL_SIZE }),
+    watchDb: connect({ ...pool, ...WATCH_POOL }),
+    requestLogDb: connect({ ...background, ...REQUEST_LOG_POOL }),
+    // In a separate database the simulated chain needs no service role.
+    simulatedDb: connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError }),
+  };
+}
+
+type Pools = Awaited<ReturnType<typeof openPools>>;
+
+function watchPools(metrics: Metrics, pools: Pools): void {
+  const { db, fastDb, claimsDb, requestLogDb, simulatedDb } = pools;
+  const named = { main: db, nonces: fastDb, claims: claimsDb, request_log: requestLogDb };
+  for (const [name, pool] of Object.entries({ ...named, simulated_chains: simulatedDb }))
+    metrics.watchPool(name, () => countConnections(pool));
 }
 
 /** Opens pools, clock, secrets and chains. @throws WrongMasterKey */
 export async function openApp(options: AppOptions): Promise<App> {
   const { databaseUrl, log } = options;
-  const onError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
-  const { role, warning } = await findServiceRole(databaseUrl, APPEND_ONLY_TABLES);
-  if (warning !== undefined) log.warn(warning);
-  const { poolSize, lockTimeoutMs, statementMs } = options;
-  const pool = { url: databaseUrl, poolSize, lockTimeoutMs, statementMs, role, onError };
-  const db = connect(pool);
-  const fastDb = connect({ ...pool, poolSize: NONCE_POOL_SIZE, synchronousCommit: 'off' });
-  const claimsDb = connect({ ...pool, poolSize: CLAIM_POOL_SIZE, synchronousCommit: 'off' });
-  const watchDb = connect({ ...pool, ...WATCH_POOL });
-  const { simchainUrl } = options;
-  // In a separate database the simulated chain needs no service role.
-  const simulatedDb = connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError });
+  const pools = await openPools(options);
+  const { db, watchDb, requestLogDb, ...others } = pools;
   const clock = new Clock();
   const { webhooks = NO_WEBHOOKS } = options;
   const rates = createRates({ db, clock, log, ca: options.ratesCa });
   const live = options.live && (await openLive(options.live, { db, clock, log }));
+  let requestLog: RequestLog | undefined;
   const close = async () => {
+    await (requestLog?.close() ?? requestLogDb.destroy());
     clock.stop();
     webhooks.outbound.close?.();
+    live?.keyChecks.stop();
     await live?.ethereum.close();
     await rates.close();
-    await Promise.all([db, fastDb, claimsDb, watchDb, simulatedDb].map((pool) => pool.destroy()));
+    await Promise.all([db, watchDb, ...Object.values(others)].map((pool) => pool.destroy()));
   };
   try {
     await clock.follow(db);
@@ -163,32 +192,30 @@ export async function openApp(options: AppOptions): Promise<App> {
     const merchantNow = async (merchantId: string) =>
       clock.nowSeconds() + (await getMerchant(db, merchantId)).clockOffset;
     const metrics = new Metrics(packageJson.version);
-    metrics.watchPool('main', () => countConnections(db));
-    metrics.watchPool('nonces', () => countConnections(fastDb));
-    metrics.watchPool('claims', () => countConnections(claimsDb));
-    metrics.watchPool('simulated_chains', () => countConnections(simulatedDb));
+    watchPools(metrics, pools);
+    if (options.withoutRequestLog !== true)
+      requestLog = new RequestLog({ db: requestLogDb, vault, log, metrics });
     await live?.accounts.load();
     const liveNetworks = live && { chains: live.ethereum, accounts: live.accounts };
     const registry = openChains({
-      simulatedDb,
+      simulatedDb: others.simulatedDb,
       merchantNow,
       timing: options.simchainTiming,
       ...(liveNetworks && { live: liveNetworks }),
     });
     const chains = observeChains(registry, metrics);
-    const readState = createStateReader(watchDb, clock);
-    const pools = { db, fastDb, claimsDb, simulatedDb };
-    const platform = { ...pools, clock, vault, log, metrics };
+    const platform = { db, ...others, clock, vault, log, metrics };
     return {
       ...platform,
       ...webhooks,
-      readState,
+      requestLog,
+      readState: createStateReader(watchDb, clock),
       databaseUrl,
       chains,
       live,
       chargeNeeds: chargeNeeds({ rates }),
       screen,
-      findOwnAddresses: ownAddressFinder(chains),
+      findUnpayable: unpayableFinder(chains),
       findAuthority,
       rates,
       mailServer: options.mailServer,
@@ -217,7 +244,7 @@ async function openLive(
     log,
     ca,
   });
-  return { ethereum, accounts };
+  return { ethereum, accounts, keyChecks: new AccountKeyChecks(accounts, ethereum, log) };
 }
 
 /** All signed API routes. */
@@ -278,6 +305,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     clock: app.clock,
     log: app.log,
     observer: app.metrics,
+    recorder: app.requestLog,
     versions: API_VERSIONS,
     errorFormats: ERROR_FORMATS,
     errorPage: troublePage,
@@ -318,5 +346,6 @@ export function describeApi(routes: readonly Route[], serverUrl: string): object
     ].join('\n\n'),
     serverUrl,
     errorFormats: ERROR_FORMATS,
+    exampleOf: documentedExample,
   });
 }

@@ -95,6 +95,11 @@ export class DataFolder {
 
   writeCredentials(credentials: SandboxCredentials): void {
     this.#writeSecret(this.credentialsFile, `${JSON.stringify(credentials, null, 2)}\n`);
+    const { base_url, api_key, secret_key } = credentials;
+    const variables = { FLORIN_BASE_URL: base_url, FLORIN_API_KEY: api_key, FLORIN_SECRET_KEY: secret_key };
+    const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+    // For `node --env-file`.
+    this.#writeSecret(this.file('sandbox.env'), lines.join(''));
   }
 
   readRunning(): RunningSandbox | undefined {

@@ -12,6 +12,7 @@ import {
   openApp,
   type ServerOptions,
 } from './app.ts';
+import { collectGarbageOfStart } from './collect-garbage.ts';
 import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
 import { checkLiveInSandbox, liveConfig } from './live-config.ts';
@@ -103,7 +104,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     await migrateAll(databaseUrl, config.simchainUrl);
     parts.app = await openApp(appOptions(config, { databaseUrl, masterKey, log }));
     const known = folder.readCredentials();
-    parts.app.live?.ethereum.start();
+    startLive(parts.app);
     // Seeded before the server accepts requests.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
     const baseUrl = await startServer(parts, config, ownPages(seeded, folder.commandOption()));
@@ -116,6 +117,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
       simchain_url: config.simchainUrl ?? null,
     });
     parts.worker = await startWorkers(parts.app);
+    collectGarbageOfStart(log);
     return {
       baseUrl,
       credentials,
@@ -169,6 +171,12 @@ async function startServer(parts: Parts, config: Config, pages: OwnPages = {}): 
   return publicUrl;
 }
 
+/** Reads blocks of live networks on, and compares the keys of accounts with the signer. */
+function startLive({ live }: Pick<App, 'live'>): void {
+  live?.ethereum.start();
+  live?.keyChecks.start();
+}
+
 /** Builds the pages in the background, before the first reader comes. */
 function preparePages({ log }: Pick<App, 'log'>): void {
   builtPages().catch((error: unknown) => log.error({ err: error }, 'the pages cannot be built'));
@@ -218,8 +226,16 @@ function appOptions(
 ): AppOptions {
   const { simchainUrl, poolSize, outbound, webhookDisableAfter } = config;
   const webhooks = { outbound: createOutbound(outbound), disableAfterSeconds: webhookDisableAfter };
-  const live = liveConfig(config);
-  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca, mailServer: config.mail, live };
+  return {
+    ...opened,
+    simchainUrl,
+    poolSize,
+    webhooks,
+    ratesCa: outbound.ca,
+    mailServer: config.mail,
+    live: liveConfig(config),
+    withoutRequestLog: !config.requestLog,
+  };
 }
 
 /** Starts an API node on the operator's database. Run as many as you like. */
@@ -227,7 +243,7 @@ export async function serve(config: Config): Promise<Running> {
   const parts: Parts = {};
   return await orClose(parts, async () => {
     parts.app = await openProduction(config);
-    parts.app.live?.ethereum.start();
+    startLive(parts.app);
     const baseUrl = await startServer(parts, config);
     return { baseUrl, stop: () => stopParts(parts) };
   });
@@ -242,7 +258,7 @@ export async function work(config: Config): Promise<Running> {
   const parts: Parts = {};
   return await orClose(parts, async () => {
     parts.app = await openProduction(config);
-    parts.app.live?.ethereum.start();
+    startLive(parts.app);
     parts.worker = await startWorkers(parts.app);
     await startMonitoring(parts, config);
     return { baseUrl: undefined, stop: () => stopParts(parts) };

@@ -18,6 +18,7 @@ import { checkNetworksFile, type NetworksReport, networkCommands } from './opera
 import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { refundCommands } from './operator/refunds.ts';
+import { requestCommands } from './operator/requests.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import { treasuryCommands } from './operator/treasury.ts';
 import {
@@ -82,6 +83,7 @@ export async function openOperator(config: Config) {
     payouts: payoutCommands(app),
     payments: paymentCommands(app),
     refunds: refundCommands(app),
+    requests: requestCommands(app),
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),

@@ -4,9 +4,11 @@ import { addressOfKey } from './address.ts';
 /** BIP 32: the highest index that is not hardened, of accounts and addresses alike. */
 export const INDEX_MAX = 2 ** 31 - 1;
 
-const PATH = "m/44'/60'";
+const ETHEREUM = 60;
 const DEPOSITS = 0;
 const WALLETS = 1;
+/** Keys that own accounts at the collector. No request of a server is signed with them. */
+const OWNERS = 2;
 
 export interface Key {
   address: string;
@@ -22,9 +24,15 @@ export class Accounts {
   readonly #nodes = new Map<number, HDKey>();
   readonly #hot = new Map<number, Key>();
 
-  /** @param seed of BIP 39, 64 bytes */
-  constructor(seed: Uint8Array) {
+  readonly #coin: number;
+
+  /**
+   * @param seed of BIP 39, 64 bytes
+   * @param coin of SLIP-0044: paths begin with `m/44'/coin'`
+   */
+  constructor(seed: Uint8Array, coin = ETHEREUM) {
     this.#root = HDKey.fromMasterSeed(seed);
+    this.#coin = coin;
   }
 
   /** The first four bytes of the master key's identifier (BIP 32), hex: it names the seed and tells nothing of it. */
@@ -46,6 +54,11 @@ export class Accounts {
     return key;
   }
 
+  /** The key of `m/44'/60'/a'/2/0`, which `signOwnerCall` alone signs with. */
+  owner(account: number): Key {
+    return keyOf(this.#node(account).deriveChild(OWNERS).deriveChild(0));
+  }
+
   /** The key of `m/44'/60'/a'/0/i`. */
   deposit(account: number, index: number): Key {
     return keyOf(this.#node(account).deriveChild(DEPOSITS).deriveChild(checked(index)));
@@ -54,7 +67,7 @@ export class Accounts {
   #node(account: number): HDKey {
     const known = this.#nodes.get(account);
     if (known !== undefined) return known;
-    const node = this.#root.derive(`${PATH}/${checked(account)}'`);
+    const node = this.#root.derive(`m/44'/${this.#coin}'/${checked(account)}'`);
     this.#nodes.set(account, node);
     return node;
   }

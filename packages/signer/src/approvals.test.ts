@@ -117,6 +117,18 @@ test('whatever is changed in a subject, its signatures hold no longer', async ()
   expect(whoApproves(subject, later).size).toBe(0);
 });
 
+test('in base58 another case is another recipient', () => {
+  const base58 = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+  const paying = (to: string): Subject => ({
+    ...subject,
+    items: [{ place: 0, to, amount: '1000000', memo: null }],
+  });
+  const approvals = [byAda(paying(base58))];
+  expect(whoApproves(paying(base58), approvals).size).toBe(1);
+  for (const other of [base58.toLowerCase(), `e${base58.slice(1)}`])
+    expect(whoApproves(paying(other), approvals).size, other).toBe(0);
+});
+
 test('a damaged signature counts nothing and breaks nothing', () => {
   const { signature } = byAda(subject);
   fc.assert(

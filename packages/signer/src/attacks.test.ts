@@ -161,7 +161,7 @@ test('G3: items that people approved go elsewhere without them only up to the sa
   const places = [0, 1, 2];
   const batch = approved(payment({ items: places.map((place) => itemAt(place, '100000000')) }));
   expect(bench.outcome(request({ bytes: payBytes(batch), purpose: batch }))).toBe('signed');
-  // Whoever holds its bytes back asks for the same places, of another recipient each.
+  // An attacker withholds the signed bytes and requests the same places again, each with another recipient.
   const stolen = places.map((place, i) => {
     const items = places.map((at) => ({ ...itemAt(at, at === place ? '99999000' : '1'), to: EVE }));
     const purpose = payment({ items, places: [place] });

@@ -12,6 +12,25 @@ const TRANSFER = selectorOf('transfer(address,uint256)');
 const APPROVE = selectorOf('approve(address,uint256)');
 const PAY = selectorOf('pay(address,bytes32,(uint256,address,uint256)[])');
 const SWEEP = selectorOf('sweep((address,address,uint256)[])');
+const MANDATE = '(address,address,bytes32,uint64,uint32,uint16,uint40,uint40,bytes32)';
+const SET_OPERATOR = selectorOf('setOperator(bytes32,address)');
+const MOVE_HOME = selectorOf('moveHome(bytes32,address)');
+const OPEN = selectorOf('open(address,address,address)');
+const ACTIVATE = selectorOf(`activate(${MANDATE},bytes)`);
+const ACTIVATE_WITH_PERMIT = selectorOf(
+  `activateWithPermit(${MANDATE},bytes,(uint256,uint256,uint8,bytes32,bytes32))`,
+);
+const CHARGE = selectorOf(`charge(${MANDATE},(bytes32,bytes32,uint64,uint32,uint32))`);
+
+/** A payer's mandate at the collector, as far as the signer compares it. */
+export interface MandateWords {
+  payer: string;
+  token: string;
+  /** Whose: `collectorAccount` of a merchant. */
+  account: Uint8Array;
+  /** Cap, period, subscriptions, start, end and salt. */
+  terms: readonly Uint8Array[];
+}
 
 /** A call of a contract that the signer knows, as read from a transaction's data. */
 export type Call =
@@ -23,7 +42,19 @@ export type Call =
       group: Uint8Array;
       payments: { index: bigint; to: string; amount: bigint }[];
     }
-  | { kind: 'sweep'; sweeps: { from: string; token: string; amount: bigint }[] };
+  | { kind: 'sweep'; sweeps: { from: string; token: string; amount: bigint }[] }
+  | { kind: 'open'; owner: string; operator: string; home: string }
+  /** The payer's signature is the collector's to check; `permit` is empty where none goes with it. */
+  | { kind: 'activate'; mandate: MandateWords; signature: Uint8Array; permit: readonly Uint8Array[] }
+  | {
+      kind: 'charge';
+      mandate: MandateWords;
+      id: Uint8Array;
+      subscription: Uint8Array;
+      amount: bigint;
+      windowStart: bigint;
+      windowEnd: bigint;
+    };
 
 /**
  * Reads calldata. Each call has one encoding, the one that compilers make: any other one is refused.
@@ -58,7 +89,76 @@ export function decodeCall(data: Uint8Array): Call {
     }));
     return { kind: 'sweep', sweeps };
   }
-  throw new BadEncoding('its data calls nothing that the signer knows');
+  return decodeCollectorCall(selector, words);
+}
+
+const MANDATE_WORDS = 9;
+/** Bits of its terms: cap, period, subscriptions, start, end, salt. */
+const TERM_BITS = [64, 32, 16, 40, 40, 256];
+/** Bits of a permit: value, deadline, v, r, s. */
+const PERMIT_BITS = [256, 256, 8, 256, 256];
+
+function decodeCollectorCall(selector: Uint8Array, words: readonly Uint8Array[]): Call {
+  if (isEqual(selector, OPEN)) {
+    const [owner, operator, home] = exactly(words, 3);
+    return { kind: 'open', owner: addressIn(owner), operator: addressIn(operator), home: addressIn(home) };
+  }
+  if (isEqual(selector, CHARGE)) {
+    const [id, subscription, amount, windowStart, windowEnd] = exactly(words, MANDATE_WORDS + 5).slice(
+      MANDATE_WORDS,
+    );
+    return {
+      kind: 'charge',
+      mandate: mandateIn(words),
+      id: wordIn(id),
+      subscription: wordIn(subscription),
+      amount: uintIn(amount, 64),
+      windowStart: uintIn(windowStart, 32),
+      windowEnd: uintIn(windowEnd, 32),
+    };
+  }
+  const hasPermit = isEqual(selector, ACTIVATE_WITH_PERMIT);
+  if (!hasPermit && !isEqual(selector, ACTIVATE))
+    throw new BadEncoding('its data calls nothing that the signer knows');
+  const before = MANDATE_WORDS + 1 + (hasPermit ? PERMIT_BITS.length : 0);
+  return {
+    kind: 'activate',
+    mandate: mandateIn(words),
+    signature: bytesIn(words, before, words[MANDATE_WORDS]),
+    permit: hasPermit ? bounded(words.slice(MANDATE_WORDS + 1, before), PERMIT_BITS) : [],
+  };
+}
+
+function mandateIn(words: readonly Uint8Array[]): MandateWords {
+  const [payer, token, account, ...rest] = words;
+  const terms = bounded(rest, TERM_BITS);
+  return { payer: addressIn(payer), token: addressIn(token), account: wordIn(account), terms };
+}
+
+/** The first of these words, each within so many bits. */
+function bounded(words: readonly Uint8Array[], bits: readonly number[]): Uint8Array[] {
+  return bits.map((most, i) => {
+    uintIn(words[i], most);
+    return wordIn(words[i]);
+  });
+}
+
+function uintIn(word: Uint8Array | undefined, bits: number): bigint {
+  const number = numberIn(word);
+  if (number >> BigInt(bits) !== 0n) throw new BadEncoding(`a number has more than ${bits} bits`);
+  return number;
+}
+
+/** The only bytes of a call, behind `before` words: their length, then themselves with zeros up to a whole word. */
+function bytesIn(words: readonly Uint8Array[], before: number, offset: Uint8Array | undefined): Uint8Array {
+  if (numberIn(offset) !== BigInt(before * WORD)) throw new BadEncoding('bytes are not where they should be');
+  const length = numberIn(words[before]);
+  const padded = concat(...words.slice(before + 1));
+  if (length > BigInt(padded.length) || BigInt(padded.length) - length >= BigInt(WORD))
+    throw new BadEncoding('bytes have another length');
+  const end = Number(length);
+  if (padded.subarray(end).some((byte) => byte !== 0)) throw new BadEncoding('bytes do not end in zeros');
+  return padded.slice(0, end);
 }
 
 /** A list of triples behind `before` words, the last of which is its offset. */
@@ -106,6 +206,13 @@ function numberWord(number: bigint): Uint8Array {
   return concat(new Uint8Array(WORD - bytes.length), bytes);
 }
 
+const mandateBytes = ({ payer, token, account, terms }: MandateWords) =>
+  concat(addressWord(payer), addressWord(token), account, ...terms);
+
+/** What the owner of an account says to the collector. No request of a server is read as one of these. */
+export const ownerCallData = (what: 'operator' | 'home', account: Uint8Array, address: string): Uint8Array =>
+  concat(what === 'operator' ? SET_OPERATOR : MOVE_HOME, account, addressWord(address));
+
 /** The data of a call: `decodeCall` reads it back. */
 export function encodeCall(call: Call): Uint8Array {
   switch (call.kind) {
@@ -124,6 +231,26 @@ export function encodeCall(call: Call): Uint8Array {
           addressWord(to),
           numberWord(amount),
         ]),
+      );
+    case 'open':
+      return concat(OPEN, ...[call.owner, call.operator, call.home].map(addressWord));
+    case 'activate':
+      return concat(
+        call.permit.length > 0 ? ACTIVATE_WITH_PERMIT : ACTIVATE,
+        mandateBytes(call.mandate),
+        numberWord(BigInt((MANDATE_WORDS + 1 + call.permit.length) * WORD)),
+        ...call.permit,
+        numberWord(BigInt(call.signature.length)),
+        call.signature,
+        new Uint8Array((WORD - (call.signature.length % WORD)) % WORD),
+      );
+    case 'charge':
+      return concat(
+        CHARGE,
+        mandateBytes(call.mandate),
+        call.id,
+        call.subscription,
+        ...[call.amount, call.windowStart, call.windowEnd].map(numberWord),
       );
     case 'sweep':
       return concat(

@@ -68,7 +68,14 @@ const StatusShape = Type.Object({
   frozen: Type.Union([Type.Null(), Type.Object({ since: Type.Number(), reason: Type.String() })]),
   journal: Head,
   held: Type.Union([Type.Null(), Type.Object({ history: Type.String(), generation: Type.String() })]),
-  networks: Type.Array(Type.Object({ network: Type.Literal('erc20'), chainId: Type.Number() })),
+  networks: Type.Array(
+    Type.Object({
+      network: Type.Literal('erc20'),
+      chainId: Type.Number(),
+      collector: Type.Union([Type.Null(), Type.String()]),
+      gasTopUp: Units,
+    }),
+  ),
   thresholds: Type.Object({ payouts: ThresholdShape, refunds: ThresholdShape }),
   approvers: Type.Array(
     Type.Object({

@@ -27,6 +27,18 @@ const batchPayout = deploymentOf(BYTECODE.BatchPayout, []);
 /** `BatchPayout` has no constructor values: its address is the same for everybody. */
 export const batchPayoutDeployment = (): Deployment => batchPayout;
 
+const collector = deploymentOf(BYTECODE.Collector, []);
+
+/** As `BatchPayout`: everybody's mandates are in one. */
+export const collectorDeployment = (): Deployment => collector;
+
+/**
+ * The id of a merchant's account at the collector: the digest of its first owner, operator and home. The hot wallet is both
+ * operator and home.
+ */
+export const collectorAccount = (owner: string, hot: string): Uint8Array =>
+  keccak(...[owner, hot, hot].map(addressWord));
+
 /** @param operator the address that may sweep: the gas tank */
 export const sweeperDeployment = (operator: string): Deployment => deploymentOf(BYTECODE.Sweeper, [operator]);
 

@@ -16,19 +16,22 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
-import { BatchPayout, SweepDelegate, Sweeper } from '../../../contracts/artifacts/index.ts';
+import { BatchPayout, Collector, SweepDelegate, Sweeper } from '../../../contracts/artifacts/index.ts';
 import { signerBytecode } from '../../../scripts/signer-bytecode.ts';
 import { BYTECODE } from './bytecode.ts';
-import { concat, fromHex, toHex } from './bytes.ts';
+import { fromHex, toHex } from './bytes.ts';
 import { type Call, decodeCall, encodeCall } from './calldata.ts';
 import {
   batchPayoutDeployment,
+  collectorDeployment,
   DETERMINISTIC_DEPLOYER,
   delegateDeployment,
   groupOf,
   sweeperDeployment,
 } from './contracts.ts';
 import { BadEncoding, decodeRlp, encodeRlp, type Rlp } from './rlp.ts';
+import { address, collectorCalls, theirCollectorData, uint } from './test-collector-calls.ts';
+import { damaged, damageOf, outcome } from './test-damage.ts';
 import {
   decodeTransaction,
   signAuthorization,
@@ -39,9 +42,6 @@ import {
 const RUNS = process.env.FLORIN_FULL === '1' ? 100_000 : 1_000;
 const LIMIT_MS = process.env.FLORIN_FULL === '1' ? 3_600_000 : 60_000;
 
-const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => getAddress(toHex(bytes)));
-const uint = (bits: number) =>
-  fc.nat(bits).chain((most) => fc.bigInt({ min: 0n, max: (1n << BigInt(most)) - 1n }));
 const bytes = fc.uint8Array({ maxLength: 300 });
 
 const transaction: fc.Arbitrary<UnsignedTransaction> = fc.record({
@@ -74,36 +74,7 @@ const serialized = (tx: UnsignedTransaction) =>
     ? serializeTransaction({ ...theirs(tx), type: 'eip1559' })
     : serializeTransaction({ ...theirs(tx), type: 'eip7702', authorizationList: [] });
 
-/** A few bytes are changed, put in, taken out or put behind. */
-const damage = fc.array(
-  fc.record({
-    kind: fc.constantFrom('change', 'insert', 'remove', 'append', 'cut'),
-    at: fc.double({ min: 0, max: 0.999, noNaN: true }),
-    byte: fc.constantFrom(0, 1, 0x7f, 0x80, 0x81, 0xb8, 0xc0, 0xc1, 0xf8, 0xff),
-  }),
-  { minLength: 1, maxLength: 3 },
-);
-type Damage = typeof damage extends fc.Arbitrary<infer T> ? T : never;
-
-function damaged(whole: Uint8Array, list: Damage): Uint8Array {
-  return list.reduce((now, { kind, at, byte }) => {
-    const place = Math.floor(at * now.length);
-    const [before, after] = [now.subarray(0, place), now.subarray(place)];
-    if (kind === 'change') return concat(before, Uint8Array.of(byte), after.subarray(1));
-    if (kind === 'insert') return concat(before, Uint8Array.of(byte), after);
-    if (kind === 'remove') return concat(before, after.subarray(1));
-    return kind === 'append' ? concat(now, Uint8Array.of(byte)) : before;
-  }, whole);
-}
-
-function outcome<T>(read: () => T): T | 'refused' {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof BadEncoding) return 'refused';
-    throw error;
-  }
-}
+const damage = damageOf(0, 1, 0x7f, 0x80, 0x81, 0xb8, 0xc0, 0xc1, 0xf8, 0xff);
 
 /** What viem reads, if it writes the same bytes again. */
 function theirReading(whole: Uint8Array): ReturnType<typeof theirs> | undefined {
@@ -209,6 +180,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     kind: fc.constant('sweep' as const),
     sweeps: fc.array(fc.record({ from: address, token: address, amount: uint(255) }), { maxLength: 8 }),
   }),
+  ...collectorCalls,
 );
 
 const TOKEN = parseAbi(['function transfer(address, uint256)', 'function approve(address, uint256)']);
@@ -245,6 +217,10 @@ function theirData(one: Call): Hex {
           one.sweeps.map(({ from, token, amount }) => ({ from: from as Hex, token: token as Hex, amount })),
         ],
       });
+    case 'open':
+    case 'activate':
+    case 'charge':
+      return theirCollectorData(one);
   }
 }
 
@@ -263,15 +239,27 @@ test(
   LIMIT_MS,
 );
 
+/** Functions that the signer reads. */
+const SIGNED = new Set<string>([
+  'transfer',
+  'approve',
+  'pay',
+  'sweep',
+  'open',
+  'activate',
+  'activateWithPermit',
+  'charge',
+]);
+
 test(
   'of broken calldata one reading at most is taken, and viem has the same',
   () => {
-    const abis = [TOKEN, BatchPayout.abi, Sweeper.abi] as const;
+    const abis = [TOKEN, BatchPayout.abi, Sweeper.abi, Collector.abi] as const;
     const readable = (data: Hex) =>
       abis.some((abi) => {
         try {
           const { functionName, args } = decodeFunctionData({ abi, data });
-          if (functionName === 'isPaid' || functionName === 'operator') return false;
+          if (!SIGNED.has(functionName)) return false;
           return (
             encodeFunctionData({ abi, functionName, args } as Parameters<typeof encodeFunctionData>[0]) ===
             data
@@ -346,6 +334,7 @@ test('our contracts lie where the deterministic deployer puts the committed byte
   expect(delegateDeployment(home, sweeper.address).address).toBe(at(delegateCode));
   expect(batchPayoutDeployment().address).toBe(at(BatchPayout.bytecode));
   expect(toHex(batchPayoutDeployment().data)).toBe(salted(BatchPayout.bytecode));
+  expect(collectorDeployment().address).toBe(at(Collector.bytecode));
 });
 
 test('a group is a UUID, left-aligned', () => {

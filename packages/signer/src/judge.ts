@@ -145,6 +145,10 @@ function identityOf(purpose: Purpose): unknown[] {
       return [purpose.kind, purpose.merchant, purpose.id, purpose.asset, purpose.places];
     case 'sweep':
       return [purpose.kind, purpose.account];
+    case 'charge':
+      return [purpose.kind, purpose.id];
+    case 'account':
+    case 'activate':
     case 'gas':
     case 'approve':
     case 'deploy':

@@ -20,6 +20,8 @@ test('the wallets of an account are those that other software derives from the s
   for (const account of [0, 1, 77]) {
     const hot = mnemonicToAccount(WORDS, { path: `m/44'/60'/${account}'/1/0` });
     expect(accounts.hot(account).address).toBe(hot.address);
+    const owner = mnemonicToAccount(WORDS, { path: `m/44'/60'/${account}'/2/0` });
+    expect(accounts.owner(account).address).toBe(owner.address);
     const watched = HDKey.fromExtendedKey(accounts.extendedPublicKey(account));
     expect(watched.privateKey).toBeNull();
     for (const index of [0, 5, 2 ** 31 - 1]) {

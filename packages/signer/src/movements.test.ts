@@ -1,14 +1,31 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { fromHex } from './bytes.ts';
 import { encodeCall } from './calldata.ts';
 import {
   batchPayoutDeployment,
+  collectorAccount,
+  collectorDeployment,
   DETERMINISTIC_DEPLOYER,
   delegateDeployment,
+  groupOf,
   sweeperDeployment,
 } from './contracts.ts';
 import type { Purpose } from './protocol.ts';
-import { USDC, USDT } from './test-policy.ts';
-import { accounts, BATCH_PAYOUT, Bench, type Bytes, GWEI, MERCHANTS, request } from './test-requests.ts';
+import { policyText, USDC, USDT } from './test-policy.ts';
+import {
+  accounts,
+  approved,
+  BATCH_PAYOUT,
+  Bench,
+  type Bytes,
+  GWEI,
+  itemAt,
+  MERCHANTS,
+  payBytes,
+  payment,
+  request,
+} from './test-requests.ts';
 
 const TANK = accounts.hot(0).address;
 const HOME = accounts.hot(3).address;
@@ -103,6 +120,117 @@ test('a token is approved for the payout contract, up to the ceiling', () => {
   expect(outcome(0, approve(5n), bytes(5n))).toBe('purpose');
 });
 
+const COLLECTOR = policyText().networks.erc20.collector ?? '';
+const OWNER = accounts.owner(3).address;
+const PAYER = accounts.deposit(900, 1).address;
+const CHARGE_ID = '01890000-0000-7000-8000-0000000000cc';
+const charge = {
+  kind: 'charge',
+  id: CHARGE_ID,
+  asset: 'USDC',
+  payer: PAYER,
+  amount: '5',
+} satisfies Purpose;
+
+function chargeCall(changes: { token?: string; account?: Uint8Array; payer?: string; amount?: bigint } = {}) {
+  const { token = USDC, account = collectorAccount(OWNER, HOME), payer = PAYER, amount = 5n } = changes;
+  const mandate = { payer, token, account, terms: Array.from({ length: 6 }, () => new Uint8Array(32)) };
+  const windows = { windowStart: 1n, windowEnd: 2n };
+  const ids = { id: groupOf(CHARGE_ID), subscription: groupOf(CHARGE_ID) };
+  return { mandate, amount, ...windows, ...ids };
+}
+
+test('a charge is for the account of its hot wallet, which the signer computes, and of the mandate that was asked for', () => {
+  const of = (changes: Parameters<typeof chargeCall>[0] = {}, bytes: Partial<Bytes> = {}) =>
+    outcome(3, charge, {
+      to: COLLECTOR,
+      data: encodeCall({ kind: 'charge', ...chargeCall(changes) }),
+      ...bytes,
+    });
+  expect(of()).toBe('signed');
+  expect(of({ amount: 6n })).toBe('purpose');
+  expect(of({ token: USDT })).toBe('purpose');
+  expect(of({ payer: EVE })).toBe('purpose');
+  expect(of({ account: collectorAccount(EVE, HOME) })).toBe('purpose');
+  expect(of({ account: collectorAccount(OWNER, EVE) })).toBe('purpose');
+  expect(of({}, { to: EVE })).toBe('purpose');
+  expect(of({}, { value: 1n })).toBe('purpose');
+  const data = encodeCall({ kind: 'charge', ...chargeCall() });
+  for (const account of [0, 4]) expect(outcome(account, charge, { to: COLLECTOR, data })).toBe('purpose');
+  expect(outcome(3, { ...charge, id: MERCHANTS[0] }, { to: COLLECTOR, data })).toBe('purpose');
+  expect(outcome(3, { kind: 'activate', asset: 'USDC', payer: PAYER }, { to: COLLECTOR, data })).toBe(
+    'purpose',
+  );
+  const bench = new Bench(({ networks }) => delete networks.erc20.collector);
+  expect(bench.outcome(request({ account: 3, bytes: { to: COLLECTOR, data }, purpose: charge }))).toBe(
+    'policy',
+  );
+});
+
+test('an activation is of a mandate for the account, with a permit or without', () => {
+  const purpose = { kind: 'activate', asset: 'USDC', payer: PAYER } as const;
+  const of = (changes: Parameters<typeof chargeCall>[0] = {}, permit: readonly Uint8Array[] = []) => {
+    const { mandate } = chargeCall(changes);
+    const data = encodeCall({ kind: 'activate', mandate, signature: new Uint8Array(65), permit });
+    return outcome(3, purpose, { to: COLLECTOR, data });
+  };
+  expect(of()).toBe('signed');
+  const words = (...numbers: bigint[]) =>
+    numbers.map((number) => fromHex(`0x${number.toString(16).padStart(64, '0')}`));
+  expect(of({}, words(0n, 0n, 27n, 1n, 1n))).toBe('signed');
+  expect(of({ token: USDT })).toBe('purpose');
+  expect(of({ payer: EVE })).toBe('purpose');
+  expect(of({ account: collectorAccount(accounts.owner(4).address, HOME) })).toBe('purpose');
+});
+
+test('a permit allows what its mandate can take in three years, and ends within a week of the mandate’s beginning', () => {
+  const purpose = { kind: 'activate', asset: 'USDC', payer: PAYER } as const;
+  const word = (number: bigint) => fromHex(`0x${number.toString(16).padStart(64, '0')}`);
+  const of = (numbers: { cap: bigint; period: bigint; count: bigint; start: bigint }, permit: bigint[]) => {
+    const terms = [numbers.cap, numbers.period, numbers.count, numbers.start, 0n, 1n].map(word);
+    const mandate = { ...chargeCall().mandate, terms };
+    const words = [...permit, 27n, 1n, 1n].map(word);
+    const data = encodeCall({ kind: 'activate', mandate, signature: new Uint8Array(65), permit: words });
+    return outcome(3, purpose, { to: COLLECTOR, data });
+  };
+  const DAY = 86_400n;
+  const number = (most: bigint) => fc.bigInt({ min: 1n, max: most });
+  fc.assert(
+    fc.property(number(2n ** 60n), number(65_535n), number(2n ** 32n), (cap, count, start) => {
+      for (const [days, windows] of [
+        [1n, 1_096n],
+        [7n, 156n],
+        [28n, 39n],
+        [365n, 3n],
+      ] as const) {
+        const terms = { cap, period: days * DAY, count, start };
+        const most = cap * count * windows;
+        expect(of(terms, [most, start + 7n * DAY])).toBe('signed');
+        expect(of(terms, [most, start + 7n * DAY + 1n])).toBe('purpose');
+        expect(of(terms, [cap * count * (windows + 1n), start])).toBe('purpose');
+        expect(of(terms, [2n ** 256n - 1n, start])).toBe('purpose');
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('the tank opens an account whose owner, operator and home are keys of that account alone', () => {
+  const of = (parties: Partial<Record<'owner' | 'operator' | 'home', string>> = {}, sender = 0) => {
+    const call = { kind: 'open', owner: OWNER, operator: HOME, home: HOME, ...parties } as const;
+    return outcome(sender, { kind: 'account', account: 3 }, { to: COLLECTOR, data: encodeCall(call) });
+  };
+  expect(of()).toBe('signed');
+  expect(of({}, 3)).toBe('purpose');
+  for (const party of ['owner', 'operator', 'home'] as const) expect(of({ [party]: EVE })).toBe('purpose');
+  expect(of({ owner: HOME })).toBe('purpose');
+});
+
+test('no payout goes to the collector', () => {
+  const purpose = approved(payment({ items: [{ ...itemAt(0), to: COLLECTOR }] }));
+  expect(outcome(1, purpose, payBytes(purpose))).toBe('purpose');
+});
+
 test('contracts are deployed as the signer has them, by the tank', () => {
   const to = DETERMINISTIC_DEPLOYER;
   const sweeper = { kind: 'deploy', contract: 'sweeper' } as const;
@@ -110,6 +238,9 @@ test('contracts are deployed as the signer has them, by the tank', () => {
   expect(outcome(0, sweeper, { to, data })).toBe('signed');
   expect(
     outcome(0, { kind: 'deploy', contract: 'batch_payout' }, { to, data: batchPayoutDeployment().data }),
+  ).toBe('signed');
+  expect(
+    outcome(0, { kind: 'deploy', contract: 'collector' }, { to, data: collectorDeployment().data }),
   ).toBe('signed');
   const delegate = delegateDeployment(HOME, SWEEPER).data;
   const purpose = { kind: 'deploy', contract: 'sweep_delegate', account: 3 } as const;

@@ -40,6 +40,13 @@ test('each mistake has one line that names its place', () => {
     [`${net}.tokens.USDT has a wrong checksum`, `${net}.tokens.USDT`, TOKEN.replace('Fb', 'fb')],
     [`${net}.batch_payout is the zero address`, `${net}.batch_payout`, `0x${'0'.repeat(40)}`],
     [`${net}.batch_payout is the address of a token`, `${net}.batch_payout`, TOKEN],
+    [`${net}.collector is the zero address`, `${net}.collector`, `0x${'0'.repeat(40)}`],
+    [`${net}.collector is the address of a token`, `${net}.collector`, TOKEN],
+    [
+      `${net}.collector is the address of batch_payout`,
+      `${net}.collector`,
+      policyText().networks.erc20.batch_payout,
+    ],
     [`${net}.gas_per_transaction must be`, `${net}.gas_per_transaction`, 16_777_217],
     [`is above ${net}.max_fee_per_gas`, `${net}.max_fee_per_gas`, '1'],
     [`${net}.gas_top_up is above`, `${net}.gas_top_ups_per_day`, '1'],

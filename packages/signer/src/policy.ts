@@ -36,6 +36,8 @@ export interface NetworkRules {
   tokens: ReadonlyMap<SignerAsset, string>;
   /** Null: each item is a transfer of its own. */
   batchPayout: string | null;
+  /** Null: no wallet is charged. */
+  collector: string | null;
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
   gasPerTransaction: bigint;
@@ -92,6 +94,7 @@ const PolicyFile = closed({
       chain_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
       tokens: closed({ USDT: Type.Optional(Address), USDC: Type.Optional(Address) }),
       batch_payout: Type.Optional(Address),
+      collector: Type.Optional(Address),
       max_fee_per_gas: Wei,
       max_priority_fee_per_gas: Wei,
       gas_per_transaction: Type.Integer({ minimum: 21_000, maximum: GAS_MAX }),
@@ -179,10 +182,17 @@ function networkOf(text: PolicyText['networks']['erc20']): NetworkRules {
   }
   if (tokens.size === 0) throw mistake(`${at}.tokens names no token.`);
   if (new Set(tokens.values()).size < tokens.size) throw mistake(`${at}.tokens are one address.`);
-  const batchPayout =
-    text.batch_payout === undefined ? null : addressIn(text.batch_payout, `${at}.batch_payout`);
-  if (batchPayout !== null && [...tokens.values()].includes(batchPayout))
-    throw mistake(`${at}.batch_payout is the address of a token.`);
+  const taken = new Set(tokens.values());
+  const contractIn = (field: 'batch_payout' | 'collector'): string | null => {
+    const named = text[field];
+    if (named === undefined) return null;
+    const address = addressIn(named, `${at}.${field}`);
+    if (taken.has(address)) throw mistake(`${at}.${field} is the address of a token.`);
+    return address;
+  };
+  const [batchPayout, collector] = [contractIn('batch_payout'), contractIn('collector')];
+  if (collector !== null && collector === batchPayout)
+    throw mistake(`${at}.collector is the address of batch_payout.`);
   if (BigInt(text.max_priority_fee_per_gas) > BigInt(text.max_fee_per_gas))
     throw mistake(`${at}.max_priority_fee_per_gas is above ${at}.max_fee_per_gas.`);
   if (BigInt(text.gas_top_up) > BigInt(text.gas_top_ups_per_day))
@@ -191,6 +201,7 @@ function networkOf(text: PolicyText['networks']['erc20']): NetworkRules {
     chainId: BigInt(text.chain_id),
     tokens,
     batchPayout,
+    collector,
     maxFeePerGas: BigInt(text.max_fee_per_gas),
     maxPriorityFeePerGas: BigInt(text.max_priority_fee_per_gas),
     gasPerTransaction: BigInt(text.gas_per_transaction),

@@ -1,6 +1,6 @@
 // What a server and the signer say to each other: JSON over HTTP on a Unix socket, or on TLS with certificates of both
 // sides. Numbers that may exceed 2^53 are decimal digits; bytes are hex in lower case with 0x; ids of ours are UUIDs.
-// Money leaves by `payout` and `refund` alone. Everything else moves coins between wallets of ours.
+// Money leaves by `payout` and `refund` alone. Everything else moves coins between wallets of ours, or into them.
 
 /** Networks that the signer knows; the others follow. */
 export type SignerNetwork = 'erc20';
@@ -83,8 +83,22 @@ export type Purpose =
   /** `approve` of the payout contract; USDT's goes through 0. */
   | { kind: 'approve'; asset: SignerAsset; amount: string }
   /** By the deterministic deployer, with salt 0 and constructor values that the signer computes. */
-  | { kind: 'deploy'; contract: 'batch_payout' | 'sweeper' }
+  | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' }
   | { kind: 'deploy'; contract: 'sweep_delegate'; account: number }
+  /** Sent by account 0: opens the merchant's account at the collector. Its operator and home are the hot wallet. */
+  | { kind: 'account'; account: number }
+  /** Sent by the hot wallet: brings a payer's mandate for this account to the collector. */
+  | { kind: 'activate'; asset: SignerAsset; payer: string }
+  /** Sent by the hot wallet: pulls from the payer into the home of this account at the collector. */
+  | {
+      kind: 'charge';
+      /** Of the charge; as 32 bytes, left-aligned, it is the id that the collector charges by once. */
+      id: string;
+      asset: SignerAsset;
+      payer: string;
+      /** Units of the token, decimal digits. */
+      amount: string;
+    }
   /** An empty payment to the sender. */
   | { kind: 'fill' };
 
@@ -162,10 +176,19 @@ export interface SignerStatus {
   frozen: { since: number; reason: string } | null;
   journal: JournalHead;
   held: { history: string; generation: string } | null;
-  networks: readonly { network: SignerNetwork; chainId: number }[];
+  networks: readonly NetworkStatus[];
   /** When people sign, for all merchants together: units of a token, decimal digits. */
   thresholds: Record<'payouts' | 'refunds', Threshold>;
   approvers: readonly { name: string; kind: 'ed25519' | 'ethereum'; key: string }[];
+}
+
+export interface NetworkStatus {
+  network: SignerNetwork;
+  chainId: number;
+  /** Whose charges it signs; null: none. */
+  collector: string | null;
+  /** The most ether of one top-up, in wei. */
+  gasTopUp: string;
 }
 
 export interface Threshold {

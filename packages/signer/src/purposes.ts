@@ -1,18 +1,21 @@
 import { readAddress, ZERO_ADDRESS } from './address.ts';
-import { isEqual } from './bytes.ts';
-import { type Call, decodeCall } from './calldata.ts';
+import { isEqual, numberOf } from './bytes.ts';
+import type { Call } from './calldata.ts';
+import { checkAccount, checkMandate, readCall, tokenOf } from './collector-calls.ts';
 import {
   batchPayoutDeployment,
+  collectorAccount,
+  collectorDeployment,
   DETERMINISTIC_DEPLOYER,
   type Deployment,
   delegateDeployment,
   groupOf,
   sweeperDeployment,
 } from './contracts.ts';
+import { differs, paidItems } from './paid-items.ts';
 import type { NetworkRules } from './policy.ts';
-import type { Purpose, PurposeItem, SignerAsset, SignRequest } from './protocol.ts';
+import type { Purpose, PurposeItem, SignRequest } from './protocol.ts';
 import { Refused } from './refusal.ts';
-import { BadEncoding } from './rlp.ts';
 import type { Payment } from './statement.ts';
 import type { UnsignedTransaction } from './transaction.ts';
 
@@ -20,6 +23,8 @@ import type { UnsignedTransaction } from './transaction.ts';
 export interface AddressBook {
   hot(account: number): string;
   deposit(account: number, index: number): string;
+  /** The owner of the merchant's account at the collector. */
+  owner(account: number): string;
 }
 
 /** A deposit address that a sweep lets run its merchant's delegate. */
@@ -66,6 +71,11 @@ export function matchPurpose(facts: Facts): Movement {
       return matchApprove(facts, purpose);
     case 'deploy':
       return matchDeploy(facts, purpose);
+    case 'account':
+      return matchAccount(facts, purpose);
+    case 'activate':
+    case 'charge':
+      return matchMandate(facts, purpose);
     case 'fill':
       if (facts.tx.to !== facts.book.hot(facts.request.account))
         throw differs('it does not go to its sender');
@@ -74,30 +84,13 @@ export function matchPurpose(facts: Facts): Movement {
   }
 }
 
-const differs = (what: string) =>
-  new Refused('purpose', `the transaction is not what its purpose says: ${what}.`);
-
-function tokenOf({ rules }: Facts, asset: SignerAsset): string {
-  const token = rules.tokens.get(asset);
-  if (token === undefined) throw new Refused('policy', `the policy names no address for ${asset}.`);
-  return token;
-}
-
-function callOf({ tx }: Facts): Call {
-  try {
-    return decodeCall(tx.data);
-  } catch (error) {
-    if (error instanceof BadEncoding) throw differs(error.message);
-    throw error;
-  }
-}
-
 function matchPayment(facts: Facts, purpose: Payment): Movement {
   const { tx, rules, request } = facts;
   if (request.account === 0) throw differs('the gas tank pays nobody');
-  const token = tokenOf(facts, purpose.asset);
-  const items = paidItems(facts, purpose, token);
-  const call = callOf(facts);
+  const token = tokenOf(rules, purpose.asset);
+  const lost = [ZERO_ADDRESS, token, rules.batchPayout, rules.collector];
+  const items = paidItems(purpose, { read: readAddress, isLost: (to) => lost.includes(to) });
+  const call = readCall(facts.tx.data);
   if (call.kind === 'pay') {
     if (rules.batchPayout === null) throw new Refused('policy', 'the policy names no batch_payout.');
     if (tx.to !== rules.batchPayout)
@@ -124,26 +117,6 @@ function matchPayment(facts: Facts, purpose: Payment): Movement {
   return { payment: { purpose, items, via: null } };
 }
 
-/**
- * The items of the places that this transaction pays, in their order. An item that nobody can be paid by stops itself alone:
- * the others of its group are paid by other transactions.
- */
-function paidItems({ rules }: Facts, { items, places }: Payment, token: string): PurposeItem[] {
-  for (const [i, { place }] of items.entries())
-    if (place !== i) throw differs(`item ${i} has the place ${place}`);
-  if (new Set(places).size < places.length) throw differs('it names a place twice');
-  return places.map((place) => {
-    const item = items[place];
-    if (item === undefined) throw differs(`there is no item ${place}`);
-    const to = readAddress(item.to);
-    if (to === undefined) throw differs(`the address of place ${place} has a wrong checksum`);
-    if (to === ZERO_ADDRESS || to === token || to === rules.batchPayout)
-      throw differs(`place ${place} pays ${to}, where coins would be lost`);
-    if (item.amount === '0') throw differs(`place ${place} pays nothing`);
-    return { ...item, to };
-  });
-}
-
 function matchSweep(facts: Facts, purpose: Of<'sweep'>): Movement {
   const { tx, book } = facts;
   const { account, deposits, delegates } = purpose;
@@ -151,14 +124,15 @@ function matchSweep(facts: Facts, purpose: Of<'sweep'>): Movement {
   if (account === 0) throw differs('the gas tank has no deposits');
   const { address: sweeper } = sweeperDeployment(book.hot(0));
   if (tx.to !== sweeper) throw differs(`it calls another contract than our sweeper ${sweeper}`);
-  const call = callOf(facts);
+  const call = readCall(facts.tx.data);
   if (call.kind !== 'sweep') throw differs('it sweeps nothing');
   if (call.sweeps.length !== deposits.length) throw differs('it sweeps another number of addresses');
   for (const [i, { index, asset, amount }] of deposits.entries()) {
     const swept = call.sweeps[i];
     if (swept?.from !== book.deposit(account, index))
       throw differs(`sweep ${i} is not of deposit address ${index}`);
-    if (swept.token !== tokenOf(facts, asset)) throw differs(`sweep ${i} is in another token than ${asset}`);
+    if (swept.token !== tokenOf(facts.rules, asset))
+      throw differs(`sweep ${i} is in another token than ${asset}`);
     if (swept.amount !== BigInt(amount)) throw differs(`sweep ${i} is not of ${amount} units`);
   }
   const swept = new Set(deposits.map(({ index }) => index));
@@ -190,9 +164,9 @@ function matchApprove(facts: Facts, purpose: Of<'approve'>): Movement {
   const { tx, rules, request } = facts;
   if (request.account === 0) throw differs('the gas tank approves nobody');
   if (rules.batchPayout === null) throw new Refused('policy', 'the policy names no batch_payout.');
-  const call = callOf(facts);
+  const call = readCall(facts.tx.data);
   if (call.kind !== 'approve') throw differs('it approves nothing');
-  if (tx.to !== tokenOf(facts, purpose.asset)) throw differs(`it is for another token than ${purpose.asset}`);
+  if (tx.to !== tokenOf(rules, purpose.asset)) throw differs(`it is for another token than ${purpose.asset}`);
   if (call.spender !== rules.batchPayout)
     throw differs(`it approves ${call.spender}, not batch_payout of the policy`);
   if (call.amount !== BigInt(purpose.amount)) throw differs(`it approves ${call.amount} units`);
@@ -202,6 +176,54 @@ function matchApprove(facts: Facts, purpose: Of<'approve'>): Movement {
       `approve_ceiling of the policy is ${rules.approveCeiling} units, this asks for more.`,
     );
   return {};
+}
+
+function collectorCall(facts: Facts): Call {
+  const { collector } = facts.rules;
+  if (collector === null) throw new Refused('policy', 'the policy names no collector.');
+  if (facts.tx.to !== collector) throw differs('it calls another contract than collector of the policy');
+  return readCall(facts.tx.data);
+}
+
+function matchAccount(facts: Facts, { account }: Of<'account'>): Movement {
+  const { book } = facts;
+  fromTank(facts);
+  if (account === 0) throw differs('the gas tank charges nobody');
+  checkAccount(collectorCall(facts), { account, owner: book.owner(account), hot: book.hot(account) });
+  return {};
+}
+
+function matchMandate(facts: Facts, purpose: Of<'activate' | 'charge'>): Movement {
+  const { request, book, rules } = facts;
+  const { account } = request;
+  if (account === 0) throw differs('the gas tank charges nobody');
+  const call = checkMandate(collectorCall(facts), purpose, {
+    account,
+    id: collectorAccount(book.owner(account), book.hot(account)),
+    token: tokenOf(rules, purpose.asset),
+    payer: readAddress(purpose.payer),
+    show: (address) => address,
+  });
+  if (call.kind === 'activate') checkPermit(call);
+  return {};
+}
+
+/** Three years of a mandate's windows may be approved in advance. */
+const APPROVED_SECONDS = 1_096n * 86_400n;
+/** A permit is for an activation that follows its signature: none is kept for later. */
+const PERMIT_SECONDS = 7n * 86_400n;
+
+/**
+ * A permit of the payer's, for the collector by the call itself: it allows no more than its mandate can take in three years, and
+ * ends soon after the mandate begins. Signatures are for token and collector to check.
+ */
+function checkPermit({ mandate, permit }: Extract<Call, { kind: 'activate' }>): void {
+  const [value, deadline] = permit;
+  if (value === undefined || deadline === undefined) return;
+  const [cap = 0n, period = 0n, subscriptions = 0n, start = 0n] = mandate.terms.map(numberOf);
+  if (numberOf(value) * period > cap * subscriptions * APPROVED_SECONDS)
+    throw differs(`its permit is of ${numberOf(value)} units, more than its mandate can take`);
+  if (numberOf(deadline) > start + PERMIT_SECONDS) throw differs('its permit is good for too long');
 }
 
 function matchDeploy(facts: Facts, purpose: Of<'deploy'>): Movement {
@@ -217,6 +239,8 @@ function deploymentOf({ book }: Facts, purpose: Of<'deploy'>): Deployment {
   switch (purpose.contract) {
     case 'batch_payout':
       return batchPayoutDeployment();
+    case 'collector':
+      return collectorDeployment();
     case 'sweeper':
       return sweeperDeployment(book.hot(0));
     case 'sweep_delegate':

@@ -32,11 +32,12 @@ const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Index = Type.Integer({ minimum: 0, maximum: INDEX_MAX });
 const Network = Type.Literal('erc20');
 const Asset = Type.Union([Type.Literal('USDT'), Type.Literal('USDC')]);
+const AddressText = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 const Bytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$' });
 
 const Item = closed({
   place: Type.Integer({ minimum: 0, maximum: ITEMS_MAX }),
-  to: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+  to: AddressText,
   amount: Digits,
   memo: Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()]),
 });
@@ -72,7 +73,7 @@ const SubjectShape = closed({
 
 const DeployPlain = closed({
   kind: Type.Literal('deploy'),
-  contract: Type.Union([Type.Literal('batch_payout'), Type.Literal('sweeper')]),
+  contract: Type.Union([Type.Literal('batch_payout'), Type.Literal('collector'), Type.Literal('sweeper')]),
 });
 const DeployDelegate = closed({
   kind: Type.Literal('deploy'),
@@ -95,6 +96,15 @@ const PURPOSES = {
   }),
   gas: closed({ kind: Type.Literal('gas'), account: Index }),
   approve: closed({ kind: Type.Literal('approve'), asset: Asset, amount: Digits }),
+  account: closed({ kind: Type.Literal('account'), account: Index }),
+  activate: closed({ kind: Type.Literal('activate'), asset: Asset, payer: AddressText }),
+  charge: closed({
+    kind: Type.Literal('charge'),
+    id: Uuid,
+    asset: Asset,
+    payer: AddressText,
+    amount: Digits,
+  }),
   fill: closed({ kind: Type.Literal('fill') }),
 } as const;
 
@@ -164,6 +174,12 @@ function readPurpose(purpose: unknown): Purpose {
       return checked(PURPOSES.gas, purpose, 'purpose');
     case 'approve':
       return checked(PURPOSES.approve, purpose, 'purpose');
+    case 'account':
+      return checked(PURPOSES.account, purpose, 'purpose');
+    case 'activate':
+      return checked(PURPOSES.activate, purpose, 'purpose');
+    case 'charge':
+      return checked(PURPOSES.charge, purpose, 'purpose');
     case 'fill':
       return checked(PURPOSES.fill, purpose, 'purpose');
     default:

@@ -207,7 +207,7 @@ test('what is no request of the protocol is refused in one line, and the signer 
   const bodies: [string, unknown][] = [
     ['more is not known here', { ...first, more: 1 }],
     ['purpose: approvals is missing', { ...first, purpose: { ...batch, approvals: undefined } }],
-    ['purpose.kind is none', { ...first, purpose: { kind: 'charge' } }],
+    ['purpose.kind is none', { ...first, purpose: { kind: 'burn' } }],
     ['purpose.kind is none', { ...first, purpose: null }],
     ['unsigned must match', { ...first, unsigned: '0xABC' }],
     ['account must be', { ...first, account: -1 }],

@@ -92,7 +92,14 @@ export class Signer {
       frozen,
       journal: this.#journal.head,
       held: held === null ? null : { history: held.history, generation: String(held.generation) },
-      networks: [{ network: 'erc20', chainId: Number(erc20.chainId) }],
+      networks: [
+        {
+          network: 'erc20',
+          chainId: Number(erc20.chainId),
+          collector: erc20.collector,
+          gasTopUp: String(erc20.gasTopUp),
+        },
+      ],
       thresholds: { payouts: threshold('payout', payouts), refunds: threshold('refund', refunds) },
       approvers,
     };
@@ -175,8 +182,7 @@ export class Signer {
           `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
             'a backup or replaced.',
         );
-      const { hot, deposit } = this.#book;
-      return judge(request, { memory: this.#memory, policy: this.#policy, book: { hot, deposit }, now });
+      return judge(request, { memory: this.#memory, policy: this.#policy, book: this.#book, now });
     } catch (error) {
       if (error instanceof Refused) this.#refused(error, request, now);
       throw error;
@@ -196,6 +202,7 @@ export class Signer {
 
   readonly #book = {
     hot: (account: number) => this.#accounts.hot(account).address,
+    owner: (account: number) => this.#accounts.owner(account).address,
     deposit: (account: number, index: number) => {
       const name = `${account} ${index}`;
       const address = this.#deposits.get(name) ?? this.#accounts.deposit(account, index).address;

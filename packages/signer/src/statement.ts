@@ -57,11 +57,14 @@ export function statementOf(subject: Subject, validUntil: number): Statement {
   };
 }
 
-/** A line of JSON for each item, in order of places; addresses in lower case, so that a checksum changes nothing. */
+/** The case of hex is a checksum and changes nothing; base58 begins with no 0, and another case is another address. */
+const signedAddress = (address: string) => (address.startsWith('0x') ? address.toLowerCase() : address);
+
+/** A line of JSON for each item, in order of places. */
 function itemsDigest({ network, asset, items }: Subject): Hex {
   const hash = createHash('sha256');
   for (const { place, to, amount, memo } of items.toSorted((a, b) => a.place - b.place))
-    hash.update(`${JSON.stringify([place, network, asset, to.toLowerCase(), amount, memo])}\n`);
+    hash.update(`${JSON.stringify([place, network, asset, signedAddress(to), amount, memo])}\n`);
   return toHex(hash.digest());
 }
 

@@ -26,6 +26,7 @@ interface PolicyText {
       chain_id: number;
       tokens: { USDT?: string; USDC?: string };
       batch_payout?: string;
+      collector?: string;
       max_fee_per_gas: string;
       max_priority_fee_per_gas: string;
       gas_per_transaction: number;
@@ -51,6 +52,7 @@ export function policyText(): PolicyText {
         chain_id: 31_337,
         tokens: { USDT, USDC },
         batch_payout: '0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0',
+        collector: '0xCf7Ed3AccA5a467e9e704C703E8D87F634fB0Fc9',
         max_fee_per_gas: '200000000000',
         max_priority_fee_per_gas: '10000000000',
         gas_per_transaction: 16_000_000,

@@ -26,6 +26,7 @@ export const START = 1_790_000_000_000;
 
 const addressBook = {
   hot: (account: number) => accounts.hot(account).address,
+  owner: (account: number) => accounts.owner(account).address,
   deposit: (account: number, index: number) => accounts.deposit(account, index).address,
 };
 

@@ -1,10 +1,11 @@
 // Builds the documentation site into the folder that is named, else where the service looks for it.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { folderOfBuild, writeBuild } from '@florin/pages/builds';
 import { build, type Rolldown } from 'vite';
-import { folderOf, MANIFEST, ROOT, type SiteFile } from './built-site.ts';
+import { MANIFEST, ROOT, type SiteFile, SOURCES } from './built-site.ts';
 import { brokenLinks } from './links.ts';
 import { BASE, menuFaults } from './navigation.ts';
 import { renderPages, siteDocuments } from './pages.ts';
@@ -69,22 +70,16 @@ const pages = await renderPages({
 refuse(menuFaults(siteDocuments().map(({ name }) => name)));
 refuse(brokenLinks(pages, new Set(files.keys())));
 for (const [url, text] of pages) files.set(url, { text, type: TYPES.html, isImmutable: false });
+const setup = { text: await scriptOf('reference.ts'), type: TYPES.js, isImmutable: false };
+files.set(`${BASE}/setup.js`, setup);
 files.set(`${BASE}/search.json`, { text: searchIndex(pages), type: TYPES.json, isImmutable: false });
 
-const folder = process.argv[2] ?? folderOf();
-// Whoever looks meanwhile sees nothing or all of it; of two who build at once one is too late.
-const making = `${folder}.${process.pid}`;
-mkdirSync(making, { recursive: true });
-const manifest: Record<string, SiteFile> = {};
-for (const [url, { text, type, isImmutable }] of files) {
-  const file = `${url.slice(1).replaceAll('/', '~')}.gz`;
-  manifest[url] = { file, type, version: shortHash(text), isImmutable };
-  writeFileSync(path.join(making, file), gzipSync(text, { level: 9 }));
-}
-writeFileSync(path.join(making, MANIFEST), JSON.stringify(manifest));
-try {
-  renameSync(making, folder);
-} catch (error) {
-  rmSync(making, { recursive: true });
-  if (!existsSync(folder)) throw error;
-}
+writeBuild(process.argv[2] ?? folderOfBuild(SOURCES), (folder) => {
+  const manifest: Record<string, SiteFile> = {};
+  for (const [url, { text, type, isImmutable }] of files) {
+    const file = `${url.slice(1).replaceAll('/', '~')}.gz`;
+    manifest[url] = { file, type, version: shortHash(text), isImmutable };
+    writeFileSync(path.join(folder, file), gzipSync(text, { level: 9 }));
+  }
+  writeFileSync(path.join(folder, MANIFEST), JSON.stringify(manifest));
+});

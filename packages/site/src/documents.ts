@@ -25,7 +25,7 @@ export const titleOf = (markdown: string) => /^# (.+)$/m.exec(markdown)?.[1]?.re
 
 const LANGUAGES: Readonly<Record<string, string>> = { '.ts': 'ts', '.json': 'json' };
 
-/** A file that the docs lead to, as a page of its own. */
+/** A page that shows one file, for links from the docs. */
 function codePage(file: string, name: string): Document {
   const language = LANGUAGES[path.extname(file)] ?? '';
   return {

@@ -1,4 +1,4 @@
-/** What is used here of the generator, which has no types of its own. */
+/** The part of Eleventy's interface that we use: the package has no types. */
 declare module '@11ty/eleventy' {
   import type MarkdownIt from 'markdown-it';
 

@@ -26,6 +26,7 @@ const payment: Payment = {
   checkout_session: id('cs'),
   invoice: null,
   customer: 'customer-17',
+  order_id: 'A-17',
   amount: 1999,
   currency: 'USD',
   status: 'completed',
@@ -58,7 +59,7 @@ const payment: Payment = {
   created: CREATED,
   completed_at: LATER,
   expires_at: CREATED + 1_800,
-  metadata: { order: 'A-17' },
+  metadata: {},
 };
 
 const unpaid: Payment = { ...payment, amount_received: 0, transactions: [], completed_at: null };

@@ -1,2 +1,3 @@
 export { builtSite } from './built-site.ts';
+export type { ExampleStep, ReferenceExamples } from './client/prepare-example.ts';
 export { NAVIGATION, urlOf } from './navigation.ts';

@@ -68,6 +68,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       page('signer', 'The signer'),
       page('monitoring', 'Monitoring'),
       page('local-chains', 'A local node'),
+      page('test-nodes', 'Nodes for tests'),
       page('contracts', 'Contracts'),
       page('benchmarks', 'Benchmarks'),
       page('faults', 'Failures under test'),

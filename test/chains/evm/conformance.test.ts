@@ -1,6 +1,6 @@
 import { bytesToHex, getAddress, keccak256, parseEther } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import { TestUSDC } from '../../../contracts/artifacts/index.ts';
+import { Collector, TestUSDC } from '../../../contracts/artifacts/index.ts';
 import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
 import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { EvmChain } from '../../../packages/server/src/chains/evm/evm-chain.ts';
@@ -15,11 +15,12 @@ import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
 import { EvmEnvironment, FINAL_BLOCKS } from './environment.ts';
 import { hotWallet, KeySigner, TANK } from './key-signer.ts';
+import { mandatePayers } from './mandate-payers.ts';
 
 const PAYER_WALLETS = 20;
 const APPROVED = 10n ** 15n;
 
-if (hasAnvil()) describeChain('Ethereum', openEthereum, { hasMandates: false });
+if (hasAnvil()) describeChain('Ethereum', openEthereum);
 
 async function openEthereum(): Promise<ChainEnvironment> {
   const local = await EvmEnvironment.start();
@@ -44,6 +45,10 @@ async function openEthereum(): Promise<ChainEnvironment> {
   await client.setBalance({ address: hot.address, value: parseEther('100') });
   const approve = { ...usdc, functionName: 'approve', args: [batchPayout, APPROVED] } as const;
   await mined(client, client.writeContract({ ...by(hot), ...approve }));
+  const collector = getAddress(local.network.collector ?? '');
+  const account = [getAddress(addressesOf(1).owner), hot.address, hot.address] as const;
+  const opening = { address: collector, abi: Collector.abi, functionName: 'open', args: account } as const;
+  await mined(client, client.writeContract({ ...by(OWNER), ...opening }));
   // The suite counts its sequences from 0.
   await client.setNonce({ address: hot.address, nonce: 0 });
   await client.setAutomine(false);
@@ -83,9 +88,6 @@ async function openEthereum(): Promise<ChainEnvironment> {
     });
   };
   const chain = open(1);
-  const refuse = async (): Promise<never> => {
-    throw new Error('there are no mandates here');
-  };
   return {
     chain,
     holder: signer,
@@ -125,10 +127,7 @@ async function openEthereum(): Promise<ChainEnvironment> {
       return txId;
     },
     payer: (number) => local.recipient(7_000 + (number % PAYER_WALLETS)),
-    hold: refuse,
-    authorize: refuse,
-    approve: refuse,
-    revoke: refuse,
+    ...mandatePayers(local, collector),
     outage: async (isOn) => {
       local.node(0).manner = isOn ? 'broken' : undefined;
     },

@@ -2,7 +2,7 @@ import { type Address, bytesToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as compiled from '../../../contracts/artifacts/index.ts';
 import * as copied from '../../../packages/server/src/chains/evm/artifacts.ts';
-import { delegationTo } from '../../../packages/server/src/chains/evm/contracts.ts';
+import { COLLECTOR_ABI, delegationTo } from '../../../packages/server/src/chains/evm/contracts.ts';
 import {
   batchPayoutDeployment,
   DETERMINISTIC_DEPLOYER,
@@ -16,6 +16,26 @@ test("the server's ABIs are those of the artifacts", () => {
   const { BatchPayout, Sweeper } = compiled;
   expect({ ...copied }).toEqual({ BatchPayout: { abi: BatchPayout.abi }, Sweeper: { abi: Sweeper.abi } });
 });
+
+test('what the server calls of the collector, and what it reads, is as the contract has it', () => {
+  const has = new Set<string>(compiled.Collector.abi.map((entry) => JSON.stringify(plain(entry))));
+  for (const entry of COLLECTOR_ABI) expect(has).toContain(JSON.stringify(plain(entry)));
+});
+
+/** Types and names that encoding depends on. */
+function plain(entry: unknown): unknown {
+  if (Array.isArray(entry)) return entry.map(plain);
+  if (typeof entry !== 'object' || entry === null) return entry;
+  const { type, name, inputs, outputs, components, indexed } = entry as Record<string, unknown>;
+  return {
+    type,
+    name,
+    inputs: plain(inputs),
+    outputs: plain(outputs),
+    components: plain(components),
+    indexed: indexed === true,
+  };
+}
 
 describe.skipIf(!hasAnvil())('contracts of ours on a node', () => {
   let node: LocalNode;

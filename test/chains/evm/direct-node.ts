@@ -53,7 +53,9 @@ export class DirectNode implements EvmNode {
     return calls.map(({ id }) => {
       const one = byId.get(id);
       if (one === undefined) throw new ChainUnavailable('erc20', 'a call has no answer');
-      return one.error === undefined ? one.result : new NodeError(one.error.code, one.error.message);
+      return one.error === undefined
+        ? one.result
+        : new NodeError(one.error.code, one.error.message, one.error.data);
     });
   }
 
@@ -71,5 +73,5 @@ export class DirectNode implements EvmNode {
 interface RpcAnswer {
   id: number;
   result?: unknown;
-  error?: { code: number; message: string };
+  error?: { code: number; message: string; data?: unknown };
 }

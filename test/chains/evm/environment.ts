@@ -155,6 +155,15 @@ export class EvmEnvironment {
     return transactionHash;
   }
 
+  /** Transactions of payers, all in the newest block, which a reorganisation may move or drop. */
+  async sendTogether(raws: readonly Hex[]): Promise<void> {
+    await this.client.setAutomine(false);
+    for (const raw of raws) await this.client.sendRawTransaction({ serializedTransaction: raw });
+    await this.client.mine({ blocks: 1 });
+    const height = await this.client.getBlockNumber({ cacheTime: 0 });
+    for (const raw of raws) this.#sent.push({ height, raw });
+  }
+
   async mine(blocks: number): Promise<void> {
     await this.client.mine({ blocks });
   }

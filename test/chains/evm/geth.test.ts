@@ -8,7 +8,7 @@ import type { Movement, SignedTx, TransferSpec } from '../../../packages/server/
 import { batchPayoutDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { nextSigning } from '../next-signing.ts';
 import { GETH_CHAIN_ID, Geth, hasGeth } from './geth.ts';
-import { depositWallet, hotWallet, KeySigner, TANK } from './key-signer.ts';
+import { depositWallet, hotWallet, KeySigner, ownerWallet, TANK } from './key-signer.ts';
 import { AMOUNT, fresh, payout, sweepOf } from './world.ts';
 
 const HOT = hotWallet(1).address;
@@ -49,10 +49,12 @@ describe.skipIf(!hasGeth())('the EVM sender on geth', () => {
         isTest: true,
         endpoints: [],
         chainId: GETH_CHAIN_ID,
+        publicEndpoint: null,
         genesisHash: '0x',
         tokens: { USDT: { address: usdt } },
         batchPayout: batchPayoutDeployment().address,
         sweeper: sweeperDeployment(TANK.address).address,
+        collector: null,
         finality: { tag: 'finalized', earlyConfirmations: null },
         feeCeilings: {
           maxFeePerGas: 500_000_000_000n,
@@ -68,6 +70,7 @@ describe.skipIf(!hasGeth())('the EVM sender on geth', () => {
       wallets: {
         account: 1,
         hot: HOT,
+        owner: ownerWallet(1).address,
         tank: TANK.address,
         deposit: async (index) => depositWallet(1, index).address,
       },

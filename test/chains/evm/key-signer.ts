@@ -10,6 +10,7 @@ import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
 export const hotWallet = (account: number): HDAccount => wallet(`m/44'/60'/${account}'/1/0`);
 /** The gas tank of the installation. */
 export const TANK = hotWallet(0);
+export const ownerWallet = (account: number): HDAccount => wallet(`m/44'/60'/${account}'/2/0`);
 export const depositWallet = (account: number, index: number): HDAccount =>
   wallet(`m/44'/60'/${account}'/0/${index}`);
 
@@ -41,6 +42,10 @@ export class KeySigner implements TransactionSigner, WalletHolder {
 
   async current(): Promise<HeldFor | undefined> {
     return this.#held;
+  }
+
+  async limits(): Promise<undefined> {
+    return undefined;
   }
 
   async approvalRules(): Promise<undefined> {

@@ -6,6 +6,7 @@ import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.t
 import type { KeyRef, Movement } from '../../../packages/server/src/chains/port/port.ts';
 import {
   batchPayoutDeployment,
+  collectorDeployment,
   delegateDeployment,
   sweeperDeployment,
 } from '../../../packages/signer/src/contracts.ts';
@@ -39,6 +40,7 @@ describe.skipIf(!hasAnvil())('movements of the service on an EVM network', () =>
     const contracts = [
       ['batch_payout', batchPayoutDeployment().address],
       ['sweeper', sweeper],
+      ['collector', collectorDeployment().address],
       ['sweep_delegate', delegateDeployment(world.hot, sweeper).address],
     ] as const;
     for (const [contract, address] of contracts) {

@@ -103,7 +103,11 @@ describeOnAnvil('checking a network', (get) => {
         USDT: { address: network.tokens.USDT?.address, decimals: 6 },
         USDC: { address: network.tokens.USDC?.address, decimals: 6 },
       },
-      contracts: { batch_payout: network.batchPayout, sweeper: network.sweeper },
+      contracts: {
+        batch_payout: network.batchPayout,
+        sweeper: network.sweeper,
+        collector: network.collector,
+      },
       finality: { tag: 'finalized', early_confirmations: 12 },
       fee_ceilings: { max_fee_per_gas: '1', max_priority_fee_per_gas: '1', gas_per_transaction: 1_000_000 },
       explorer: null,

@@ -273,8 +273,8 @@ describeOnAnvil('reading', (get) => {
     get().node(0).manner = 'cut';
     expect(await reader.sender('hot')).toBe(addresses.hot);
     expect(await reader.sender('deposit:3')).toBe((await reader.depositAddress({ index: 3 })).address);
-    const { batchPayout, sweeper, tokens } = get().network;
-    const contracts = [batchPayout, sweeper, tokens.USDT?.address, tokens.USDC?.address];
+    const { batchPayout, sweeper, collector, tokens } = get().network;
+    const contracts = [batchPayout, sweeper, collector, tokens.USDT?.address, tokens.USDC?.address];
     expect(new Set(await reader.unpayableAddresses())).toEqual(
       new Set([addresses.hot, await reader.sender('tank'), ...contracts.filter((one) => one != null)]),
     );

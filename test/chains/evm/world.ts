@@ -31,7 +31,7 @@ import {
 import { freshAddress } from '../../contracts/local-node.ts';
 import { nextSigning } from '../next-signing.ts';
 import { DirectNode } from './direct-node.ts';
-import { depositWallet, hotWallet, KeySigner, TANK } from './key-signer.ts';
+import { depositWallet, hotWallet, KeySigner, ownerWallet, TANK } from './key-signer.ts';
 
 const SLOTS_IN_AN_EPOCH = 2;
 /** `finalized` is so many blocks behind the newest, unless a world is started otherwise. */
@@ -94,10 +94,12 @@ export class World {
       isTest: true,
       endpoints: [],
       chainId: 31_337,
+      publicEndpoint: null,
       genesisHash: '0x',
       tokens: { USDT: { address: this.tokens.USDT }, USDC: { address: this.tokens.USDC } },
       batchPayout: batchPayoutDeployment().address,
       sweeper: sweeperDeployment(TANK.address).address,
+      collector: null,
       finality: { tag: 'finalized', earlyConfirmations: 12 },
       feeCeilings: {
         maxFeePerGas: 200_000_000_000n,
@@ -118,6 +120,7 @@ export class World {
       wallets: {
         account,
         hot: hotWallet(account).address,
+        owner: ownerWallet(account).address,
         tank: TANK.address,
         deposit: async (index) => depositWallet(account, index).address,
       },

@@ -55,9 +55,9 @@ function priceLine(report: DeployReport): string {
 
 function adviceOf({ contracts, written }: DeployReport): string {
   if (written !== null)
-    return `${written} names them now: put contracts.batch_payout into the signer's policy.`;
+    return `${written} names them now: put contracts.batch_payout into the signer's policy, and contracts.collector for subscriptions.`;
   const places = contracts.map(({ contract, address }) => `contracts.${contract} ${address}`).join(', ');
-  return `The networks file has to name ${places} (--write does), and the signer's policy batch_payout.`;
+  return `The networks file has to name ${places} (--write does), and the signer's policy batch_payout, and collector for subscriptions.`;
 }
 
 function printDeployed(report: DeployReport): void {
@@ -69,7 +69,7 @@ function printDeployed(report: DeployReport): void {
 async function confirmDeploy(report: DeployReport, isSure: boolean): Promise<boolean> {
   if (isSure) return true;
   const missing = report.contracts.filter(({ status }) => status === 'missing');
-  const names = missing.map(({ contract }) => contract).join(' and ');
+  const names = missing.map(({ contract }) => contract).join(', ');
   return await askYes(`Deploy ${names}? ${priceLine(report)}`);
 }
 
@@ -79,7 +79,7 @@ function addDeploy(group: Command): void {
     'florin contracts deploy --key-file deployer.key --write',
   ])
     .description(
-      'Put BatchPayout and the Sweeper of your gas tank on the chain where they are missing, and say where they are. ' +
+      'Put BatchPayout, the Sweeper of your gas tank and the Collector on the chain where they are missing, and say where they are. ' +
         "Each merchant's sweep contract is deployed by its first sweep.",
     )
     .requiredOption(

@@ -3,12 +3,11 @@ import type { Command } from 'commander';
 import { dataFolder, findCredentials } from '../credentials.ts';
 import { eventTypes, readEventType } from '../event-types.ts';
 import { wrongUsage } from '../failure.ts';
+import { leavingSignal } from '../leaving.ts';
 import { readTarget } from '../listen/forward.ts';
 import { listen } from '../listen/listen.ts';
 import { type MerchantFlags, merchantCommand } from '../merchant.ts';
 import { wantsJson } from '../show.ts';
-
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const DESCRIPTION = `Show events as they happen, and forward them to a server on this machine.
 
@@ -38,13 +37,6 @@ function beginOf({ after, fromStart, fromNow }: ListenFlags): string | undefined
 
 const typesOf = (text: string | undefined): EventType[] | undefined =>
   text?.split(',').map((name) => readEventType(name.trim()));
-
-/** The first signal stops the command gracefully with 0; a second one kills it. */
-function leavingSignal(): AbortSignal {
-  const leaving = new AbortController();
-  for (const signal of STOP_SIGNALS) process.once(signal, () => leaving.abort());
-  return leaving.signal;
-}
 
 export function addListen(program: Command): void {
   const lines = [

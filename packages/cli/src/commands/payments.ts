@@ -13,7 +13,7 @@ const tokens = (units: number, currency: string | null) =>
   `${formatUnits(BigInt(units))}${currency === null ? '' : ` ${currency}`}`;
 
 const summary = columnsOf<Payment>()(
-  'id status price to_pay network address received refunded exceptions session=checkout_session customer created completed=completed_at',
+  'id status price to_pay network address received refunded exceptions session=checkout_session order=order_id customer created completed=completed_at',
   {
     price: priceOf,
     to_pay: ({ pay_amount: amount, pay_currency }) => (amount === null ? null : tokens(amount, pay_currency)),
@@ -22,7 +22,7 @@ const summary = columnsOf<Payment>()(
   },
 );
 
-const listed = columnsOf<Payment>()('id status price received network customer created', {
+const listed = columnsOf<Payment>()('id status price received network order=order_id customer created', {
   price: priceOf,
   received: ({ amount_received, pay_currency }) => tokens(amount_received, pay_currency),
 });

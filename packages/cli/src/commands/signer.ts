@@ -243,6 +243,60 @@ const addVerifyJournal: AddCommand = (group) => {
   );
 };
 
+interface OwnerFlags extends KeyFlags {
+  policy: string;
+  operator?: string;
+  home?: string;
+  nonce: string;
+  maxFee: string;
+  priorityFee: string;
+}
+
+const addOwnerCall: AddCommand = (group) => {
+  const command = group
+    .command('owner-call <account>')
+    .description(
+      "Sign, as the owner of a merchant's account at the collector, who charges from now on or where charges go in two " +
+        'days. Nothing is sent: any node takes the transaction that is shown.',
+    )
+    .requiredOption(...KEY_FILE)
+    .requiredOption(...PASSPHRASE_FILE)
+    .requiredOption('--policy <file>', "the signer's policy, which names chain, collector and fee ceilings")
+    .option('--operator <address>', 'the new operator; the zero address stops all charges')
+    .option('--home <address>', 'the new home')
+    .requiredOption('--nonce <number>', "count of the owner's transactions")
+    .requiredOption('--max-fee <wei>', 'most per gas')
+    .requiredOption('--priority-fee <wei>', 'of it at most for the block');
+  examples(command, [
+    'florin signer owner-call 1 --operator 0x0000000000000000000000000000000000000000 --nonce 0 --max-fee 30000000000 --priority-fee 1000000000 --policy policy.json --key-file keys.json --passphrase-file passphrase',
+  ]).action(ownerCall);
+};
+
+async function ownerCall(account: string, flags: OwnerFlags, command: Command): Promise<void> {
+  const { operator, home } = flags;
+  const address = operator ?? home;
+  if (address === undefined || (operator !== undefined && home !== undefined))
+    throw wrongUsage('Give one of --operator and --home.');
+  await withSigner(async (signer) => {
+    const { erc20 } = signer.readPolicy(signer.readPublicFile(flags.policy, 'the policy'));
+    const passphrase = signer.readPassphrase(flags.passphraseFile, credentials());
+    const signed = signer.signOwnerCall(await signer.openKeyFile(flags.keyFile, passphrase), erc20, {
+      account: Number(digits(account, 'the account')),
+      what: operator === undefined ? 'home' : 'operator',
+      address,
+      nonce: BigInt(digits(flags.nonce, '--nonce')),
+      maxFeePerGas: BigInt(digits(flags.maxFee, '--max-fee')),
+      maxPriorityFeePerGas: BigInt(digits(flags.priorityFee, '--priority-fee')),
+    });
+    show(command, signed);
+  });
+}
+
+function digits(text: string, name: string): string {
+  if (!/^\d{1,15}$/.test(text)) throw wrongUsage(`${name} is a number in digits, not ${text}.`);
+  return text;
+}
+
 /** The signer's commands, for a group of `florin` and for the signer's own program. */
 export const SIGNER_OPERATIONS: readonly AddCommand[] = [
   addInit,
@@ -253,6 +307,7 @@ export const SIGNER_OPERATIONS: readonly AddCommand[] = [
   addFreeze,
   addUnfreeze,
   addVerifyJournal,
+  addOwnerCall,
 ];
 
 export const addSigner = resource({

@@ -32,7 +32,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   const florin = new Florin(options.credentials);
   const place = await findPlace(florin, options);
   const kept = options.from === undefined ? place.current : undefined;
-  greet(options, kept);
+  greet(options);
   try {
     await follow(florin, place, options, kept ?? (options.from === 'now' ? undefined : options.from));
   } catch (error) {
@@ -57,7 +57,7 @@ async function findPlace(florin: Florin, options: ListenOptions): Promise<Listen
   );
 }
 
-function greet({ credentials, target, json }: ListenOptions, kept: string | undefined): void {
+function greet({ credentials, target, json }: ListenOptions): void {
   if (json) return;
   const { baseUrl, secretKey } = credentials;
   note(`Events of ${baseUrl}${target === undefined ? '' : `, forwarded to ${target.href}`}`);
@@ -66,7 +66,6 @@ function greet({ credentials, target, json }: ListenOptions, kept: string | unde
       `Signed with your Secret Key, which ends in ${secretKey.slice(-4)}: check with webhooks.verify(rawBody, headers, secretKey).`,
     );
   }
-  note(kept === undefined ? 'Stop with Ctrl-C.' : `Going on after ${kept}. Stop with Ctrl-C.`);
 }
 
 async function follow(
@@ -77,12 +76,16 @@ async function follow(
 ): Promise<void> {
   const { target, types, json, signal } = options;
   let isInterrupted = false;
+  let isReady = false;
   const stream = florin.events.streamRecorded({
     signal,
     ...(after === undefined ? {} : { after }),
     onOpen: (opened) => {
       if (isInterrupted) note('Connected again.');
+      // Before this, an event that happens at a first start is older than its position.
+      if (!isReady && !json) note(`Ready: events after ${opened} follow. Stop with Ctrl-C.`);
       isInterrupted = false;
+      isReady = true;
       place.keep(opened);
     },
     onInterrupt: (error, pauseMs) => {

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import {
   isNonce,
-  isSignature,
   isTimestamp,
   NONCE_HEADER,
   NONCE_LENGTH_MAX,
   NONCE_LENGTH_MIN,
   SIGNATURE_HEADER,
+  signatureForm,
   TIMESTAMP_HEADER,
   TIMESTAMP_SKEW_MAX_SECONDS,
 } from '@florin/contract/signing';
@@ -174,13 +174,18 @@ function macOf(secret: string, message: Buffer): string[] {
 }
 
 function spellingOf(signature: string): Verdict | undefined {
-  if (isSignature(signature)) return undefined;
-  if (isSignature(signature.toLowerCase()))
-    return wrong('The signature is in upper-case hex.', 'It is lower-case hex: compare the text as it is.');
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(signature))
-    return wrong('The signature is in base64.', 'It is 64 digits of lower-case hex.');
-  const reason = `The signature has ${signature.length} characters and is not 64 digits of lower-case hex.`;
-  return wrong(reason, 'Compare it with what was sent: a prefix such as sha256= does not belong to it.');
+  switch (signatureForm(signature)) {
+    case 'right':
+      return undefined;
+    case 'upper_case':
+      return wrong('The signature is in upper-case hex.', 'It is lower-case hex: compare the text as it is.');
+    case 'base64':
+      return wrong('The signature is in base64.', 'It is 64 digits of lower-case hex.');
+    case 'other': {
+      const reason = `The signature has ${signature.length} characters and is not 64 digits of lower-case hex.`;
+      return wrong(reason, 'Compare it with what was sent: a prefix such as sha256= does not belong to it.');
+    }
+  }
 }
 
 /** No combination gives the signature. */

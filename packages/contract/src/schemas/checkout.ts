@@ -185,6 +185,7 @@ export const Payment = Type.Object(
     checkout_session: OrNull(Type.String()),
     invoice: OrNull(Type.String()),
     customer: OrNull(Type.String()),
+    order_id: OrNull(Type.String({ description: 'Your own reference, as given to its session.' })),
     amount: Type.Integer(),
     currency: CurrencyCode,
     status: Type.Enum([...PAYMENT_STATUSES]),

@@ -4,11 +4,17 @@ import { CLOSED, CREATED_QUERY, ListOf, OrNull, PAGE_QUERY, Seconds } from './sh
 /** Mails to payers, by what they are about. */
 export const PAYER_MAIL_KINDS = [
   'receipt',
+  'payment_underpaid',
+  'payment_incomplete',
+  'payment_late',
+  'payment_wrong_token',
   'refund_claim',
   'refund_sent',
   'refund_paid',
   'subscription_begun',
+  'renewal_short',
   'payment_failed',
+  'subscription_ending',
   'subscription_canceled',
 ] as const;
 /** Mails to the merchant's own people. */
@@ -17,6 +23,7 @@ export const MERCHANT_MAIL_KINDS = [
   'endpoint_disabled',
   'payout_waiting',
   'payout_failed',
+  'network_stopped',
 ] as const;
 export const MAIL_KINDS = [...PAYER_MAIL_KINDS, ...MERCHANT_MAIL_KINDS] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];

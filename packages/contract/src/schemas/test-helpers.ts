@@ -156,6 +156,12 @@ export const PaymentMethodChangeInput = Type.Object(
       Type.Integer({ minimum: 0, description: `What it allows to be pulled from now on, ${SIX_DIGITS}.` }),
     ),
     revoked: Type.Optional(Type.Literal(true, { description: 'The payer takes the mandate back.' })),
+    unnoticed: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The service is not told: as on a real chain, it finds out at its next charge or check of the wallet, within the hour.',
+      }),
+    ),
   },
   { ...CLOSED, $id: 'PaymentMethodChangeInput' },
 );

@@ -7,6 +7,7 @@ import { End } from './ends.tsx';
 import { Order } from './order.tsx';
 import { Panel } from './panel.tsx';
 import { Pay } from './pay.tsx';
+import { WalletStatus } from './wallet/wallets.tsx';
 
 function Content({ page }: { page: Page }) {
   const { view, choosing } = page;
@@ -79,6 +80,7 @@ export function CheckoutPage({ page, said = '', trouble = '', isTampered = false
           <section class="card">
             {trouble === '' ? null : <Note tone="warn">{trouble}</Note>}
             <Content page={page} />
+            {view.state === 'pay' ? null : <WalletStatus page={page} />}
             <Return page={page} />
           </section>
         )}

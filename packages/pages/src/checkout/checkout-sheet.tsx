@@ -6,6 +6,7 @@ import type { CheckoutPageView, PageState } from '../views/checkout.ts';
 import { CheckoutPage } from './checkout-page.tsx';
 import type { PageData } from './page-data.ts';
 import { titleOf } from './titles.ts';
+import { NO_WALLETS } from './wallet/use-wallets.ts';
 
 const nothing = () => {};
 /** Without script the page loads itself again while something may still happen. */
@@ -38,6 +39,7 @@ export function checkoutSheet(
     submit: nothing,
     say: nothing,
     onTampered: nothing,
+    wallets: NO_WALLETS,
   };
   const data: PageData = { view, texts, testText, contactText, token, choosing, isAutoReturn };
   return {

@@ -102,7 +102,7 @@ function Networks({ page, options, isFirst }: { page: Page; options: TokenOption
   );
 }
 
-/** First a token, then a network, each by one tap. A store with one token asks for its network alone. */
+/** Token, then network, one tap each. A store with one token shows its networks at once. */
 export function Choose({ page }: { page: Page }) {
   const tokens = byToken(page.view.options);
   const wanted = page.choosing?.token;

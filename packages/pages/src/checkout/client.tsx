@@ -8,8 +8,11 @@ import { follow, readState, sendForm } from './live.ts';
 import { wordsOf } from './notices.tsx';
 import type { PageData } from './page-data.ts';
 import { titleOf } from './titles.ts';
+import { useWallets } from './wallet/use-wallets.ts';
 
 const RATE_MARGIN_MS = 500;
+/** How often a paid page polls: more money may come, or a refund be sent. */
+const PAID_POLL_MS = 10_000;
 
 interface Shown {
   view: CheckoutView;
@@ -49,7 +52,11 @@ function useView({ view: first, token }: PageData) {
   const { language, state, rateSecondsLeft, secondsLeft } = shown.view;
   const poll = () => offer(readState(token, language));
   useEffect(() => {
-    if (state === 'paid') return;
+    if (state === 'paid') {
+      const ask = () => void (document.hidden || poll().catch(() => {}));
+      const timer = setInterval(ask, PAID_POLL_MS);
+      return () => clearInterval(timer);
+    }
     const onEvent = (view: CheckoutView) => {
       heard.current++;
       show(view);
@@ -64,7 +71,7 @@ function useView({ view: first, token }: PageData) {
     const timer = setTimeout(() => void poll().catch(() => {}), next * 1000 + RATE_MARGIN_MS);
     return () => clearTimeout(timer);
   }, [shown]);
-  return { ...shown, offer, isOffline };
+  return { ...shown, offer, poll, isOffline };
 }
 
 /** Of the history's entry on which nothing was chosen yet. */
@@ -97,7 +104,7 @@ function useSteps({ choosing: first, isAutoReturn }: PageData, view: CheckoutVie
 
 function App({ data }: { data: PageData }) {
   const { token, texts, testText, contactText } = data;
-  const { view, since, offer, isOffline } = useView(data);
+  const { view, since, offer, poll, isOffline } = useView(data);
   const [isLive, setLive] = useState(false);
   const { choosing, go } = useSteps(data, view);
   const [isBusy, setBusy] = useState(false);
@@ -106,6 +113,19 @@ function App({ data }: { data: PageData }) {
   const [said, say] = useState('');
   const before = useRef(view);
   const t = translator(texts, view.language);
+  const onTampered = () => setTampered(true);
+  const onFailure = (error: unknown) =>
+    setFailure(t('panel_failed', { reason: error instanceof Error ? error.message : String(error) }));
+  const wallets = useWallets({
+    view,
+    isChoosing: choosing !== null && view.canChoose,
+    token,
+    announce: say,
+    onTampered,
+    poll,
+    onBegin: () => setFailure(''),
+    onFailure,
+  });
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -116,7 +136,7 @@ function App({ data }: { data: PageData }) {
       await offer(sendForm(form.getAttribute('action') ?? location.href, fields));
       go(null);
     } catch (error) {
-      setFailure(t('panel_failed', { reason: error instanceof Error ? error.message : String(error) }));
+      onFailure(error);
     } finally {
       setBusy(false);
     }
@@ -135,7 +155,8 @@ function App({ data }: { data: PageData }) {
     go,
     submit: (event) => void submit(event),
     say,
-    onTampered: () => setTampered(true),
+    onTampered,
+    wallets,
   };
   useEffect(() => setLive(true), []);
   useEffect(() => {
@@ -145,6 +166,7 @@ function App({ data }: { data: PageData }) {
     // Whoever stood on what is gone now goes on at the new heading, and not at the top of the page.
     const isNew = before.current.state !== view.state;
     before.current = view;
+    if (isNew) setFailure('');
     if (isNew && document.activeElement === document.body) document.querySelector('h1')?.focus();
   }, [view]);
   const trouble = isOffline ? t('offline') : failure;

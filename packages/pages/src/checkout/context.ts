@@ -1,6 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact';
 import type { Translate } from '../texts.ts';
 import type { CheckoutView, Choosing } from '../views/checkout.ts';
+import type { PageWallets } from './wallet/use-wallets.ts';
 
 /** What every part of the page works with. In the server nothing is live yet. */
 export interface Page {
@@ -26,6 +27,7 @@ export interface Page {
   submit: (event: TargetedSubmitEvent<HTMLFormElement>) => void;
   say: (text: string) => void;
   onTampered: () => void;
+  wallets: PageWallets;
 }
 
 /** The page's own address with a step of choosing; what else it says stays. */

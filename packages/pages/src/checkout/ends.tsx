@@ -24,13 +24,18 @@ const CALM = new Set<EndState>(['confirming', 'closing', 'paid']);
 
 function Transaction({
   page: { t },
-  transaction: { id, url },
+  transaction: { id, url, amount },
 }: {
   page: Page;
   transaction: PageTransaction;
 }) {
   return (
     <>
+      {amount === null ? null : (
+        <>
+          <bdi>{amount}</bdi>{' '}
+        </>
+      )}
       <Exact text={id} />
       {url === null ? null : (
         <>
@@ -48,11 +53,14 @@ function Transaction({
 function Details({ page }: { page: Page }) {
   const { view, t } = page;
   if (view.details === null) return null;
-  const { asked, received, network, networkName, address, transactions, paidAt } = view.details;
+  const { asked, received, refunding, refunded, network, networkName, address, transactions, paidAt } =
+    view.details;
   const rows: Row[] = [
     ...(view.price === asked ? [] : [[t('receipt_price'), view.price] as const]),
     ...(received === asked ? [] : [[t('amount'), asked] as const]),
     ...(received === null ? [] : [[t('receipt_received'), received] as const]),
+    ...(refunding === null ? [] : [[t('receipt_refunding'), refunding] as const]),
+    ...(refunded === null ? [] : [[t('receipt_refunded'), refunded] as const]),
     [
       t('network'),
       <span key="network" class="with-glyph">
@@ -74,7 +82,8 @@ function Details({ page }: { page: Page }) {
 export function End({ page, state }: { page: Page; state: EndState }) {
   const { view, t } = page;
   const store = view.storeName;
-  const isTold = view.notices.some(({ code }) => code === 'late' || code === 'incomplete');
+  const isReturned = view.details?.refunding != null || view.details?.refunded != null;
+  const isTold = isReturned || view.notices.some(({ code }) => code === 'late' || code === 'incomplete');
   return (
     <>
       <Sign {...SIGNS[state]} />

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { PageDue } from '../views/checkout.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -24,7 +24,9 @@ export function useGuard(due: PageDue, onTampered: () => void): RefObject<HTMLDi
   const box = useRef<HTMLDivElement>(null);
   const expected = useRef(due);
   expected.current = due;
-  useEffect(() => {
+  // A layout effect is cleaned up before Preact removes the box, other effects only after the next frame: a check in between
+  // would find no address and raise the alarm.
+  useLayoutEffect(() => {
     const check = () => {
       if (!isWhole(box.current, expected.current)) onTampered();
     };

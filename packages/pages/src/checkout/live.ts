@@ -56,14 +56,28 @@ export async function readState(token: string, language: PageLanguage): Promise<
   return await answer.json();
 }
 
-/** Sends a form of the page. @throws Error with the server's words for the payer */
-export async function sendForm(url: string, fields: Record<string, string>): Promise<CheckoutView> {
+/** The server refuses a form. */
+export class FormRefused extends Error {
+  /** The field that is wrong. */
+  readonly param: string | undefined;
+
+  constructor(message: string, param: string | undefined) {
+    super(message);
+    this.param = param;
+  }
+}
+
+/** Sends a form of the page. @throws FormRefused with the server's words for the payer */
+export const sendForm = (url: string, fields: Record<string, string>) => postForm<CheckoutView>(url, fields);
+
+/** As `sendForm`, for calls with another answer. */
+export async function postForm<T>(url: string, fields: Record<string, string>): Promise<T> {
   const answer = await fetch(url, {
     method: 'POST',
     headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(fields),
   });
   if (answer.ok) return await answer.json();
-  const body: { error?: { message?: string } } = await answer.json().catch(() => ({}));
-  throw new Error(body.error?.message ?? String(answer.status));
+  const body: { error?: { message?: string; param?: string } } = await answer.json().catch(() => ({}));
+  throw new FormRefused(body.error?.message ?? String(answer.status), body.error?.param);
 }

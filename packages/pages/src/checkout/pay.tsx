@@ -9,6 +9,7 @@ import { Countdown } from './countdown.tsx';
 import { useGuard } from './guard.ts';
 import { callOf } from './live.ts';
 import { Notices } from './notices.tsx';
+import { FoundWallets } from './wallet/wallets.tsx';
 import { walletsOf } from './wallets.ts';
 
 /** The wallet's link, below its warning, and the same as a code for the wallet of another device. */
@@ -68,6 +69,7 @@ function Where({ page, due }: { page: Page; due: PageDue }) {
       />
       <p class="small quiet">{t('only_this', { token: due.token, network: due.networkName })}</p>
       <Wallets page={page} />
+      <FoundWallets page={page} />
       {due.rich === null ? null : <Rich page={page} rich={due.rich} />}
       <div class="scan">
         <div data-exact="code">

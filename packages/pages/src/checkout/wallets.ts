@@ -2,9 +2,8 @@ import type { TextKey } from '../texts.ts';
 import type { CheckoutView } from '../views/checkout.ts';
 
 /**
- * A wallet that pays by itself. Each comes as a form of the page, so that the simulated one pays without any script. The
- * wallets of real networks (EIP-6963 on Ethereum, the wallet standard on Solana, TronLink) join this list once their
- * chains do: found when the page is live, their code loaded when one is chosen.
+ * A wallet that pays by itself, as a form of the page: the simulated one pays without any script. The wallets of real
+ * networks are found when the page is live (`wallet/found-wallets.ts`), and their code is loaded when one is chosen.
  */
 export interface PayerWallet {
   id: string;

@@ -132,7 +132,7 @@ function StoreLinks({ store: { storeName, brand }, language }: { store: StoreFac
   return (
     <>
       {support === null ? null : (
-        <p>
+        <p class="foot-contact">
           {t('contact', { store: storeName })}{' '}
           <a href={support.href} rel="noreferrer">
             <bdi>{support.text}</bdi>

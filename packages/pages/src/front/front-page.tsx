@@ -50,7 +50,7 @@ function Running({ view: { version, merchant, networks } }: { view: FrontView })
   );
 }
 
-function Steps({ view: { signedRequest, checkoutPath, inboxPath } }: { view: FrontView }) {
+function Steps({ view: { signedRequest, checkoutPath, inboxPath, mailsPath } }: { view: FrontView }) {
   return (
     <ol class="steps">
       <li>
@@ -73,6 +73,13 @@ function Steps({ view: { signedRequest, checkoutPath, inboxPath } }: { view: Fro
         <p>{t('hooks_text')}</p>
         <a class="button plain" href={inboxPath}>
           {t('hooks_button')}
+        </a>
+      </li>
+      <li>
+        <h2>{t('mails_title')}</h2>
+        <p>{t('mails_text')}</p>
+        <a class="button plain" href={mailsPath}>
+          {t('mails_button')}
         </a>
       </li>
     </ol>

@@ -36,6 +36,25 @@ export function LiveList({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** A page that is a live list below its heading. */
+export function livePage(
+  { title, intro, list }: { title: string; intro: string; list: VNode },
+  view: LiveView,
+  script: BuiltScript,
+): WidePage {
+  return {
+    title,
+    body: (
+      <>
+        <h1>{title}</h1>
+        <p class="quiet">{intro}</p>
+        <LiveList>{list}</LiveList>
+      </>
+    ),
+    script: liveScriptOf(view, script),
+  };
+}
+
 /** A block with a name and a version: the script replaces it where the version has changed. */
 export function Block({ id, kind = '', children }: { id: string; kind?: string; children: VNode }) {
   const version = createHash('sha256').update(renderToString(children)).digest('base64url').slice(0, 16);

@@ -44,8 +44,11 @@ function partsOf(view: MailView, publicUrl: string): Parts {
 /** @param publicUrl the service's address, before which links are put */
 export function renderMail(view: MailView, publicUrl: string): RenderedMail {
   const parts = partsOf(view, publicUrl);
-  return { subject: parts.subject, text: textOf(parts), html: htmlOf(view, parts) };
+  return { subject: plain(parts.subject), text: plain(textOf(parts)), html: htmlOf(view, parts) };
 }
+
+/** Lines are broken by whoever shows plain text; tests and searches expect the space that one types. */
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
 function textOf({ test, text, rows, button, foot, support, terms }: Parts): string {
   const blocks = [

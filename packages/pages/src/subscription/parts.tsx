@@ -3,7 +3,7 @@ import { Hidden, RadioOption } from '../design/parts.tsx';
 import type { Translate } from '../texts.ts';
 import type { PageLanguage } from '../views/languages.ts';
 import type { WalletOption } from '../views/payer-page.ts';
-import type { Recurring, SubscribedItem } from '../views/subscription.ts';
+import type { PortalSubscription, Recurring, SubscribedItem } from '../views/subscription.ts';
 
 export type T = Translate<'subscription'>;
 
@@ -15,9 +15,21 @@ export const recurringText = ({ price, interval }: Recurring, t: T) => t(`each_$
 export const itemText = ({ product, quantity }: SubscribedItem, t: T) =>
   quantity === 1 ? product : t('item', { product, quantity });
 
+/** A text of the catalogue that has values: each is isolated in it, and the whole reads as the page does. */
+export function OwnText({ text }: { text: string }) {
+  return <span>{text}</span>;
+}
+
 /** Names of products are the merchant's, in a language of its own. */
 export function ItemText({ item, t }: { item: SubscribedItem; t: T }) {
   return <span dir="auto">{itemText(item, t)}</span>;
+}
+
+export function walletText(wallet: PortalSubscription['wallet'], t: T): string {
+  if (wallet === null) return t('wallet_yourself');
+  const { token, networkName: network, address } = wallet;
+  // An address reads from left to right in every language.
+  return `${t('option', { token, network })}, \u2066${address}\u2069`;
 }
 
 /** A choice of token and network with the button of the sandbox's wallet, which gives a mandate by one click. */

@@ -1,10 +1,23 @@
 import type { ComponentProps } from 'preact';
-import { translatorOf } from '../catalogues.ts';
-import { Contact, LeaveLink, Note, Price, type Row, Rows, Sign } from '../design/parts.tsx';
+import { textsOf, translatorOf } from '../catalogues.ts';
+import { APP_NAMES } from '../checkout/wallet/wallet-apps.tsx';
+import { Contact, LeaveLink, Note, type Row, Rows, Sign } from '../design/parts.tsx';
 import type { Sheet } from '../design/shell.tsx';
 import { storeSheet } from '../design/store-sheet.tsx';
-import type { SubscribeState, SubscribeView } from '../views/subscription.ts';
-import { ItemText, itemText, recurringText, type T, titleOf, WalletForm } from './parts.tsx';
+import type { BuiltScript } from '../renderer.ts';
+import type { PortalSubscription, SubscribeState, SubscribeView } from '../views/subscription.ts';
+import type { MandateWallets } from '../views/wallet.ts';
+import {
+  ItemText,
+  itemText,
+  OwnText,
+  recurringText,
+  type T,
+  titleOf,
+  WalletForm,
+  walletText,
+} from './parts.tsx';
+import type { WalletData } from './wallet/wallet-data.ts';
 
 interface Props {
   view: SubscribeView;
@@ -15,7 +28,9 @@ function Subject({ view, t }: Props) {
   const { items, description } = view;
   return (
     <>
-      <Price text={recurringText(view, t)} />
+      <p class="price">
+        <OwnText text={recurringText(view, t)} />
+      </p>
       <div class="subject quiet">
         {items.map((item) => (
           <p key={item.product}>
@@ -32,16 +47,25 @@ function Subject({ view, t }: Props) {
   );
 }
 
-function Return({ view: { returnUrl, state, storeName: store }, t }: Props) {
+function Return({ view: { returnUrl, state, storeName: store, begun }, t }: Props) {
   if (returnUrl === null) return null;
   const text = t(state === 'choose' ? 'return_without' : 'return', { store });
-  return <LeaveLink href={returnUrl} isMain={state === 'done'} text={text} />;
+  return <LeaveLink href={returnUrl} isMain={state === 'done' && begun?.problem == null} text={text} />;
 }
 
-/** One click of the sandbox's wallet; a live merchant's page has none yet. */
+/** One click of the sandbox's wallet; on a network with real money the wallets that the page's script finds. */
 function Wallet({ view, t }: Props) {
   const { isSimulated, interval, storeName: store, cap, language, options, token } = view;
-  if (!isSimulated) return <Note tone="plain">{t('wallet_none')}</Note>;
+  if (!isSimulated && view.wallets === null) return <Note tone="plain">{t('wallet_none')}</Note>;
+  if (!isSimulated) {
+    return (
+      <>
+        <p>{t(`wallet_${interval}`, { store, cap })}</p>
+        <p class="quiet small">{t('cap_reason')}</p>
+        <FoundWallets t={t} />
+      </>
+    );
+  }
   return (
     <>
       <p>{t(`wallet_${interval}`, { store, cap })}</p>
@@ -50,6 +74,13 @@ function Wallet({ view, t }: Props) {
     </>
   );
 }
+
+/** The page's script puts what it finds into this. */
+const FoundWallets = ({ t }: Pick<Props, 't'>) => (
+  <div id="wallets">
+    <Note tone="plain">{t('wallet_not_found')}</Note>
+  </div>
+);
 
 function Choose({ view, t }: Props) {
   const { storeName: store, freeUntil, first, declined, invoiceToken, language } = view;
@@ -86,27 +117,63 @@ const SIGNS: Record<Exclude<SubscribeState, 'choose'>, ComponentProps<typeof Sig
   confirming: { tone: 'wait', icon: 'clock' },
   review: { tone: 'wait', icon: 'pause' },
   done: { tone: 'good', icon: 'check' },
+  overdue: { tone: 'warn', icon: 'exclamation' },
   ended: { tone: 'bad', icon: 'cross' },
   expired: { tone: 'bad', icon: 'cross' },
 };
 
-/** Where the payer has nothing to choose: a payment is under way, or it is over. */
-function Outcome({ view, t, state }: Props & { state: keyof typeof SIGNS }) {
-  const { storeName: store, items, paidUntil, language } = view;
+const headingOf = (state: keyof typeof SIGNS, t: T) =>
+  t(state === 'overdue' ? 'status_past_due' : `${state}_title`);
+
+/** The subscription as it stands: what is wrong with its wallet, what is due, and another wallet. */
+function Begun({ view, t, begun }: Props & { begun: PortalSubscription }) {
+  const { items, token, language, isSimulated } = view;
+  const { date, wallet, problem, due, options } = begun;
   const rows: Row[] = [
     ...items.map((item): Row => [t('for'), <ItemText key={item.product} item={item} t={t} />]),
-    [t('price'), recurringText(view, t)],
-    [t('next_payment'), paidUntil],
+    [t('price'), <OwnText key="price" text={recurringText(view, t)} />],
+    ...(date === null ? [] : [[t(date.kind), date.day] as const]),
+    [t('wallet'), <OwnText key="wallet" text={walletText(wallet, t)} />],
   ];
+  return (
+    <>
+      <Rows rows={rows} />
+      {problem === null ? null : <Note tone="warn">{t(problem)}</Note>}
+      {due === null || due.payToken === null ? null : (
+        <p>
+          <a class="button" href={`../checkout/${due.payToken}?lang=${language}`}>
+            {t('pay_page', { price: due.price })}
+          </a>
+        </p>
+      )}
+      {view.wallets !== null && options.length > 0 ? (
+        <details class="leave" open={problem !== null}>
+          <summary>{t(wallet === null ? 'replace_first' : 'replace_title')}</summary>
+          <FoundWallets t={t} />
+        </details>
+      ) : null}
+      {isSimulated && options.length > 0 ? (
+        <details class="leave" open={problem !== null}>
+          <summary>{t(wallet === null ? 'replace_first' : 'replace_title')}</summary>
+          <WalletForm language={language} options={options} known={wallet} action={`${token}/wallet`} />
+        </details>
+      ) : null}
+    </>
+  );
+}
+
+/** Where nothing has to be paid for the subscription to begin: a payment is under way, it has begun, or it is over. */
+function Outcome({ view, t, state }: Props & { state: keyof typeof SIGNS }) {
+  const { storeName: store, begun, language } = view;
   return (
     <section class="card">
       <Sign {...SIGNS[state]} />
-      <h1 class="center">{t(`${state}_title`)}</h1>
-      <p class="center">{t(`${state}_text`, { store })}</p>
+      <h1 class="center">{headingOf(state, t)}</h1>
+      {state === 'overdue' ? null : <p class="center">{t(`${state}_text`, { store })}</p>}
       {state === 'review' ? (
         <Contact brand={view.brand} label={translatorOf('shell', language)('contact', { store })} />
       ) : null}
-      {state === 'done' ? <Rows rows={rows} /> : null}
+      {begun === null ? null : <Begun view={view} t={t} begun={begun} />}
       {state === 'confirming' ? (
         <a class="button plain" href={`?lang=${language}`}>
           {t('look_again')}
@@ -118,13 +185,46 @@ function Outcome({ view, t, state }: Props & { state: keyof typeof SIGNS }) {
   );
 }
 
-/** The page for the first payment. */
-export function subscribeSheet(view: SubscribeView): Sheet {
-  const { language, state, storeName: store } = view;
+/** What the script starts from, where wallets of browsers can be charged. */
+function walletData(view: SubscribeView, wallets: MandateWallets): WalletData {
+  const { language, token, interval, options } = view;
   const t = translatorOf('subscription', language);
+  const words = translatorOf('checkout', language);
+  return {
+    language,
+    token,
+    interval,
+    wallets,
+    texts: textsOf('wallet', language),
+    noneText: t('wallet_not_found'),
+    chooseText: t('wallet_choose'),
+    otherText: t('replace_title'),
+    optionTexts: Object.fromEntries(
+      options.map(({ token, networkName: network }) => [token, t('option', { token, network })]),
+    ),
+    apps: {
+      summary: words('wallet_apps'),
+      text: words('wallet_apps_text'),
+      links: Object.fromEntries(APP_NAMES.map((wallet) => [wallet, words('wallet_open', { wallet })])),
+    },
+    tampered: { heading: words('tampered_heading'), text: words('tampered_text') },
+  };
+}
+
+/** The page of a subscription. */
+export function subscribeSheet(view: SubscribeView, { name, integrity }: BuiltScript): Sheet {
+  const { language, state, storeName: store, wallets } = view;
+  const t = translatorOf('subscription', language);
+  const script =
+    wallets === null
+      ? {}
+      : { script: { src: `../checkout/assets/${name}`, integrity, data: walletData(view, wallets) } };
   if (state === 'choose') {
-    return storeSheet(view, titleOf(t('title', { store }), view), <Choose view={view} t={t} />);
+    return {
+      ...storeSheet(view, titleOf(t('title', { store }), view), <Choose view={view} t={t} />),
+      ...script,
+    };
   }
-  const title = titleOf(t(`${state}_title`), view);
-  return storeSheet(view, title, <Outcome view={view} t={t} state={state} />);
+  const title = titleOf(headingOf(state, t), view);
+  return { ...storeSheet(view, title, <Outcome view={view} t={t} state={state} />), ...script };
 }

@@ -1,7 +1,7 @@
 import { translatorOf } from '../catalogues.ts';
 import { Hidden, Note, type Row, Rows } from '../design/parts.tsx';
 import type { PortalInvoice, PortalSubscription, PortalView } from '../views/subscription.ts';
-import { itemText, recurringText, type T, WalletForm } from './parts.tsx';
+import { itemText, OwnText, recurringText, type T, WalletForm, walletText } from './parts.tsx';
 
 interface Props {
   view: PortalView;
@@ -55,7 +55,7 @@ function Due({ view, own, t }: Props) {
 
 function Changes({ view, own, t }: Props) {
   const { language, token, isSimulated } = view;
-  const { id, isOver, lastsUntil, isEnding, wallet, options } = own;
+  const { id, isOver, lastsUntil, isEnding, wallet, options, walletPage } = own;
   if (isOver) return null;
   return (
     <>
@@ -71,6 +71,11 @@ function Changes({ view, own, t }: Props) {
           />
         </details>
       ) : null}
+      {walletPage === null ? null : (
+        <a class="button plain gap" href={`../subscribe/${walletPage}?lang=${language}`}>
+          {t(wallet === null ? 'replace_first' : 'replace_title')}
+        </a>
+      )}
       {isEnding ? <ActionForm view={view} own={own} action="keep" text={t('keep_button')} /> : null}
       {lastsUntil === null ? null : (
         <ActionForm view={view} own={own} action="cancel" text={t('cancel_button')} />
@@ -114,22 +119,15 @@ function Invoices({ view, own, t }: Props) {
   );
 }
 
-function walletText(wallet: PortalSubscription['wallet'], t: T): string {
-  if (wallet === null) return t('wallet_yourself');
-  const { token, networkName: network, address } = wallet;
-  // An address reads from left to right in every language.
-  return `${t('option', { token, network })}, \u2066${address}\u2069`;
-}
-
 /** A subscription in the portal: what it is, what is due, and what can be changed. */
 export function SubscriptionCard({ view, own }: Omit<Props, 't'>) {
   const t = translatorOf('subscription', view.language);
   const { id, items, status, date, wallet, isOver, problem } = own;
   const rows: Row[] = [
-    [t('price'), recurringText(own, t)],
+    [t('price'), <OwnText key="price" text={recurringText(own, t)} />],
     [t('status'), t(`status_${status}`)],
     ...(date === null ? [] : [[t(date.kind), date.day] as const]),
-    ...(isOver ? [] : [[t('wallet'), walletText(wallet, t)] as const]),
+    ...(isOver ? [] : [[t('wallet'), <OwnText key="wallet" text={walletText(wallet, t)} />] as const]),
   ];
   return (
     <section class="card" aria-labelledby={id}>

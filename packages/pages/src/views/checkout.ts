@@ -45,6 +45,8 @@ export interface PageDue {
   qr: QrCode;
   /** A link that fills in a wallet, shown on demand only: some wallets send such payments to a wrong address. */
   rich: { uri: string; qr: QrCode } | null;
+  /** The chain and the token's contract for a wallet in the payer's browser; null: the network has none. */
+  wallet: { chainId: number; contract: string } | null;
   /** The rate as text; null if the price is in the token itself. */
   rate: string | null;
 }
@@ -65,6 +67,8 @@ export type PageNotice =
 export interface PageTransaction {
   id: string;
   url: string | null;
+  /** What it brought; null for the only one. */
+  amount: string | null;
 }
 
 /** What is known of the chosen token and network while nothing is to be sent. Amounts are text for people. */
@@ -72,6 +76,9 @@ export interface PageDetails {
   /** What was to be sent. */
   asked: string;
   received: string | null;
+  /** What of it is on its way back to the payer, and what has been sent back. */
+  refunding: string | null;
+  refunded: string | null;
   network: Network;
   networkName: string;
   /** Null while the merchant is suspended: nothing may be sent then. */

@@ -21,6 +21,7 @@ export interface FrontView extends LiveView {
   /** Where the form of the demo checkout goes. */
   checkoutPath: string;
   inboxPath: string;
+  mailsPath: string;
   events: readonly FrontEvent[];
 }
 

@@ -3,6 +3,7 @@ import type { ClaimCheckView, ClaimFormView, ClaimOutcomeView } from './claim.ts
 import type { FrontView, ServiceView } from './front.ts';
 import type { InboxView } from './inbox.ts';
 import type { LinkPosterView, LinkView } from './link.ts';
+import type { MailsView } from './mails.ts';
 import type { NoticeView } from './payer-page.ts';
 import type { PortalCancelView, PortalView, ReceiptView, SubscribeView } from './subscription.ts';
 import type { TroubleView } from './trouble.ts';
@@ -23,4 +24,5 @@ export type PageView =
   | TroubleView
   | FrontView
   | ServiceView
-  | InboxView;
+  | InboxView
+  | MailsView;

@@ -3,7 +3,16 @@ import type { PageLanguage } from './languages.ts';
 import type { StoreBrand } from './payer-page.ts';
 
 /** Named values below a mail's text, in this order; each has a name in the catalogue's `mail`. */
-export const MAIL_ROWS = ['amount', 'description', 'order', 'network', 'address', 'transaction'] as const;
+export const MAIL_ROWS = [
+  'amount',
+  'surplus',
+  'missing',
+  'description',
+  'order',
+  'network',
+  'address',
+  'transaction',
+] as const;
 export type MailRow = (typeof MAIL_ROWS)[number];
 
 /** What a mail says. Its texts are in the catalogue's `mail`: `<kind>_subject` and `<kind>_text`. */

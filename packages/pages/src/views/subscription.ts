@@ -5,6 +5,7 @@ import type {
   SubscriptionStatus,
 } from '@florin/contract/schemas';
 import type { StorePage, WalletOption } from './payer-page.ts';
+import type { MandateWallets } from './wallet.ts';
 
 /** Why the newest charge failed. */
 export type Decline =
@@ -25,10 +26,10 @@ export interface Recurring {
   interval: BillingInterval;
 }
 
-/** What the page for the first payment shows: what to do, what is under way, or how it ended. */
-export type SubscribeState = 'choose' | 'confirming' | 'review' | 'done' | 'ended' | 'expired';
+/** What the page of a subscription shows: what to do, what is under way, or how it ended. */
+export type SubscribeState = 'choose' | 'confirming' | 'review' | 'done' | 'overdue' | 'ended' | 'expired';
 
-/** The page for the first payment of a subscription. Prices and days are for people. */
+/** The page of a subscription: for its first payment, then for its wallet. Prices and days are for people. */
 export interface SubscribeView extends StorePage, Recurring {
   page: 'subscribe';
   /** The payer's wallet is simulated. */
@@ -41,13 +42,16 @@ export interface SubscribeView extends StorePage, Recurring {
   freeUntil: string | null;
   /** The first invoice where it is not of a whole period. */
   first: { price: string; period: string } | null;
+  /** How wallets of browsers are charged; null: the payer's wallet is simulated, or none can be. */
+  wallets: MandateWallets | null;
   /** What a mandate allows in each period. */
   cap: string;
   options: WalletOption[];
   /** Of the page on which the first invoice alone is paid. */
   invoiceToken: string | null;
   declined: Decline | null;
-  paidUntil: string;
+  /** The subscription once it has begun, until it ends. */
+  begun: PortalSubscription | null;
   returnUrl: string | null;
 }
 
@@ -77,6 +81,8 @@ export interface PortalSubscription extends Recurring {
   lastsUntil: string | null;
   isEnding: boolean;
   options: WalletOption[];
+  /** Of the subscription's page, where another wallet of the browser is chosen; null: none can be. */
+  walletPage: string | null;
   invoices: PortalInvoice[];
 }
 

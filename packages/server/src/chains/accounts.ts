@@ -105,6 +105,7 @@ const RELOAD_MIN_MS = 1_000;
 export class Accounts {
   readonly #db: Db;
   #known = new Map<string, ChainAccount>();
+  readonly #refused = new Set<string>();
   #loading: Promise<void> | undefined;
   #loadedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -128,6 +129,17 @@ export class Accounts {
     return known ?? this.#known.get(`${merchantId} ${network}`);
   }
 
+  /** Those that `find` answers with. */
+  list(): ChainAccount[] {
+    return [...this.#known.values()];
+  }
+
+  /** Uses an account with this key no more, for as long as the process runs. */
+  refuse({ merchantId, network, extendedPublicKey }: ChainAccount): void {
+    this.#refused.add(extendedPublicKey);
+    this.#known.delete(`${merchantId} ${network}`);
+  }
+
   /** Reads all accounts; calls at the same time share one reading. */
   load(): Promise<void> {
     this.#loading ??= this.#read().finally(() => {
@@ -138,7 +150,8 @@ export class Accounts {
 
   async #read(): Promise<void> {
     this.#loadedAtMs = performance.now();
-    const accounts = await listAccounts(this.#db);
+    const stored = await listAccounts(this.#db);
+    const accounts = stored.filter(({ extendedPublicKey }) => !this.#refused.has(extendedPublicKey));
     this.#known = new Map(accounts.map((one) => [`${one.merchantId} ${one.network}`, one]));
   }
 }

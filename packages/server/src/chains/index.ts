@@ -1,3 +1,4 @@
+export { AccountKeyChecks, findForeignKeys } from './account-keys.ts';
 export { Accounts, openAccount } from './accounts.ts';
 export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';

@@ -16,10 +16,24 @@ export interface NetworkFacts {
   isTest: boolean;
   /** Of an EVM network; null elsewhere. */
   chainId: number | null;
+  /** As the operator named it, and the node that payers' wallets may add it with; null where there is none. */
+  name: string;
+  publicEndpoint: string | null;
+  /** The contract that charges wallets; null: none is charged. */
+  collector: string | null;
   /** Contracts (mints on spl); an asset that is absent is not taken on this network. */
   tokens: Readonly<Partial<Record<Asset, string>>>;
   /** Link with `{tx_id}` to a transaction's page at the network's explorer; null: there is none. */
   transactionUrl: string | null;
+}
+
+/** A text that a payer's wallet has signed. */
+export interface SignedText {
+  /** Canonical. */
+  address: string;
+  text: string;
+  /** Hex. */
+  signature: string;
 }
 
 /** Networks with real money. All merchants share each of them; what is a merchant's own are the keys of its account. */
@@ -34,6 +48,8 @@ export interface LiveChains {
    * @throws ChainUnavailable
    */
   readTank(network: Network): Promise<Tank | undefined>;
+  /** @throws ChainUnavailable */
+  isSignedText(network: Network, signed: SignedText): Promise<boolean>;
   /** The signer, which holds the keys of all accounts. */
   readonly holder: WalletHolder;
 }

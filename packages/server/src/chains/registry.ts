@@ -2,13 +2,20 @@ import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
-import { findLiveChain, type LiveNetworks, type NetworkFacts, type Tank } from './live-chains.ts';
+import {
+  findLiveChain,
+  type LiveNetworks,
+  type NetworkFacts,
+  type SignedText,
+  type Tank,
+} from './live-chains.ts';
 import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
 import type { SimulatedTiming } from './simulated/adapter.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
 import { SimulatedHolder } from './simulated/holder.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
+import { simulatedSignature } from './simulated/wallet.ts';
 
 export interface ChainOwner {
   merchantId: string;
@@ -35,6 +42,8 @@ export interface ChainRegistry {
   unpayableAddresses(merchant: ChainOwner, network: Network): Promise<readonly string[]>;
   /** `LiveChains.readTank`; undefined where this installation has no network with real money. */
   readTank(network: Network): Promise<Tank | undefined>;
+  /** Whether that wallet signed the text; false where this installation has no node. @throws ChainUnavailable */
+  isSignedText(merchant: Pick<ChainOwner, 'mode'>, network: Network, signed: SignedText): Promise<boolean>;
   /** The holder of the keys of a merchant's wallets; undefined where this installation has none. */
   holder(merchant: ChainOwner): WalletHolder | undefined;
   /** The chain of a sandbox merchant with its controls. The caller has checked the merchant's mode. */
@@ -62,7 +71,15 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
   const facts: ChainRegistry['facts'] = ({ mode }, network) =>
     mode === 'live'
       ? live?.chains.facts(network)
-      : { isTest: true, chainId: null, tokens: TOKEN_CONTRACTS[network], transactionUrl: null };
+      : {
+          isTest: true,
+          chainId: null,
+          name: network,
+          publicEndpoint: null,
+          collector: null,
+          tokens: TOKEN_CONTRACTS[network],
+          transactionUrl: null,
+        };
   return {
     sandbox,
     facts,
@@ -78,6 +95,10 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
     unpayableAddresses: async (merchant, network) =>
       (await chainOf(merchant, network)?.unpayableAddresses()) ?? [],
     readTank: async (network) => await live?.chains.readTank(network),
+    isSignedText: async ({ mode }, network, signed) =>
+      mode === 'sandbox'
+        ? signed.signature === simulatedSignature(signed)
+        : (await live?.chains.isSignedText(network, signed)) === true,
     holder: ({ merchantId, mode }) =>
       mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : live?.chains.holder,
     of: (merchant, network) => {

@@ -1,6 +1,6 @@
 import { NETWORKS } from '@florin/contract/money';
 import type { ChainRegistry } from '../chains/index.ts';
-import { ChainUnavailable } from '../chains/port/index.ts';
+import { ChainUnavailable, WEI_PER_UNIT } from '../chains/port/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import type { JobOutcome } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -11,7 +11,6 @@ import { CUSTODY_SETTINGS } from './settings.ts';
 /** Reads what the gas tanks hold: for the metrics, and to say in time that one has to be filled. */
 export const WATCH_TANK_JOB = 'custody.watch-tank';
 const EVERY_MS = 300_000;
-const WEI_PER_UNIT = 10n ** 12n;
 
 /** Handles `WATCH_TANK_JOB`, of the installation. Without a network with real money it reads nothing. */
 export async function watchTank(

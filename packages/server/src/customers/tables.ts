@@ -8,6 +8,8 @@ declare module '../platform/db/db.ts' {
       name: string | null;
       phone: string | null;
       description: string | null;
+      /** In which the customer reads the pages of subscriptions. */
+      payer_language: string | null;
       created_at: bigint | number;
     };
   }

@@ -6,6 +6,7 @@ import { referencePages } from './reference-page.ts';
 import { signPage, type TryOutKey } from './sign.ts';
 import { sitePages } from './site-pages.ts';
 
+export { documentedExample } from './examples/index.ts';
 export { servicePage } from './service-page.ts';
 export type { TryOutKey } from './sign.ts';
 export { troublePage } from './trouble-page.ts';
@@ -21,5 +22,5 @@ export interface DocsOptions {
 /** The documentation: the site, the API reference, `/llms.txt`. */
 export function docsPages({ routes, publicUrl, clock, tryOutKey }: DocsOptions): PublicPage[] {
   const signing = tryOutKey === undefined ? [] : [signPage(tryOutKey, clock)];
-  return [...referencePages(tryOutKey), ...signing, ...sitePages(), llmsPage(routes, publicUrl)];
+  return [...referencePages(routes, tryOutKey), ...signing, ...sitePages(), llmsPage(routes, publicUrl)];
 }

@@ -1,12 +1,13 @@
+import type { Route } from '../platform/http/index.ts';
 import type { PageRequest, PublicPage } from '../platform/http/pages/index.ts';
 import {
   isLocal,
   type PluginFile,
+  packedAnswer,
   pageHeaders,
   readPluginFile,
-  uncompressed,
 } from '../platform/http/pages/index.ts';
-import { SETUP_SCRIPT } from './setup-script.ts';
+import { referenceExamples } from './examples/index.ts';
 import type { TryOutKey } from './sign.ts';
 
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
@@ -22,13 +23,21 @@ interface PageSettings {
   apiKey: string | null;
 }
 
-/** The API reference: the page, its script (Scalar, from its package) and the setup script. */
-export function referencePages(key: TryOutKey | undefined): PublicPage[] {
+/**
+ * The API reference: the page, its script (Scalar, from its package) and what its examples need. The script that starts it is
+ * a file of the site.
+ */
+export function referencePages(routes: readonly Route[], key: TryOutKey | undefined): PublicPage[] {
   return [
     { path: '/docs/api', handle: async (request) => page({ apiKey: keyFor(request, key) }) },
     {
-      path: '/docs/setup.js',
-      handle: async () => ({ status: 200, type: SCRIPT_TYPE, headers: pageHeaders({}), body: SETUP_SCRIPT }),
+      path: '/docs/examples.json',
+      handle: async () => ({
+        status: 200,
+        type: 'application/json; charset=utf-8',
+        headers: pageHeaders({}),
+        body: JSON.stringify(referenceExamples(routes)),
+      }),
     },
     referenceScript(),
   ];
@@ -43,29 +52,18 @@ function referenceScript(): PublicPage {
   let reading: Promise<PluginFile> | undefined;
   return {
     path: '/docs/reference.js',
-    handle: async ({ headers }) => {
+    handle: async (request) => {
       reading ??= readPluginFile(REFERENCE_SCRIPT);
       const file = await reading.catch((error: unknown) => {
         reading = undefined;
         throw error;
       });
-      const cached = {
-        ...pageHeaders({}),
-        'cache-control': 'max-age=3600',
-        etag: `"${file.version}"`,
-        vary: 'accept-encoding',
-      };
-      if (headers['if-none-match'] === cached.etag) {
-        return { status: 304, type: SCRIPT_TYPE, headers: cached, body: '' };
-      }
-      return /\bgzip\b/.test(headers['accept-encoding'] ?? '')
-        ? {
-            status: 200,
-            type: SCRIPT_TYPE,
-            headers: { ...cached, 'content-encoding': 'gzip' },
-            body: file.gzip,
-          }
-        : { status: 200, type: SCRIPT_TYPE, headers: cached, body: uncompressed(file) };
+      return await packedAnswer(request, {
+        type: SCRIPT_TYPE,
+        version: file.version,
+        headers: { ...pageHeaders({}), 'cache-control': 'max-age=3600' },
+        read: async () => file.gzip,
+      });
     },
   };
 }

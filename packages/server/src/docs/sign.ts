@@ -12,8 +12,9 @@ export interface TryOutKey {
   secretKey: string;
 }
 
-const SIGNATURES_PER_SECOND = 5;
-const SIGNATURES_BURST = 20;
+/** A try of an example is some calls, one after the other. */
+const SIGNATURES_PER_SECOND = 20;
+const SIGNATURES_BURST = 60;
 
 const ToSign = Type.Object(
   {

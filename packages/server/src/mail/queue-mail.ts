@@ -6,10 +6,10 @@ import { listed, prepared } from '../platform/db/statements/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { brandOf } from '../stores/branding/index.ts';
 import { getStore } from '../stores/index.ts';
-import type { MerchantTime } from '../tenancy/index.ts';
+import { encodeId, type MerchantTime } from '../tenancy/index.ts';
 import { readSettings } from '../tenancy/settings/index.ts';
 import { sendMailJob } from './jobs.ts';
-import { MAIL_SETTINGS } from './settings.ts';
+import { isOff, MAIL_SETTINGS } from './settings.ts';
 import './tables.ts';
 
 /** A mail of one cause. */
@@ -44,7 +44,7 @@ export async function queueMail(tx: Tx, owner: MailOwner, time: MerchantTime, ma
   const merchant = { merchantId, mode: time.livemode ? 'live' : 'sandbox' } as const;
   const { notify, off } = await readSettings(tx, merchant, MAIL_SETTINGS);
   const recipients = isForMerchant(mail.kind) ? notify : mail.to === undefined ? [] : [mail.to];
-  if (off.includes(mail.kind) || recipients.length === 0) return;
+  if (recipients.length === 0 || isOff(off, encodeId('store', storeId), mail.kind)) return;
   const store = await getStore(tx, merchantId, storeId);
   const language = pageLanguageOf(mail.language);
   const { kind, about, cause = about, values, rows, link } = mail;

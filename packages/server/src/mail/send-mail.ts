@@ -2,13 +2,20 @@ import { renderMail } from '@florin/pages';
 import type { MailConfig } from '../platform/config.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { crashPoint, type Job, type JobOutcome, type JobRun, Semaphore } from '../platform/jobs/index.ts';
+import type { Metrics } from '../platform/observability/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { changeMail, lockMail, type MailRow } from './queries.ts';
-import { sendMessage } from './smtp.ts';
 import { afterAttempt, type SendResult } from './states.ts';
 
+const ATTEMPTS = {
+  name: 'florin_mail_attempt_duration_seconds',
+  help: 'Attempts to hand a mail to the mail server, by the state of the mail after them.',
+  labelNames: ['status'],
+};
+
 export interface MailDeps extends Platform {
+  metrics: Pick<Metrics, 'observe'>;
   /** Undefined: mails of real money are not sent. */
   mailServer: MailConfig | undefined;
 }
@@ -39,28 +46,28 @@ export async function sendMail(deps: MailDeps, job: Job, run: JobRun): Promise<J
     to: mail.recipient,
   };
   crashPoint('mail.before-connection');
+  // Loaded with the first mail: most processes never send one.
+  const { sendMessage } = await import('./smtp.ts');
   const release = await connections.acquire();
-  try {
-    const result = await sendMessage(server, message, async () => {
-      crashPoint('mail.before-mark');
-      await run.step(async (tx) => {
-        const marked = await lockMail(tx, job.merchantId, mailId);
-        if (marked !== undefined) await changeMail(tx, marked, { status: 'sending' });
-      });
-      crashPoint('mail.marked');
+  const startedMs = performance.now();
+  const result = await sendMessage(server, message, async () => {
+    crashPoint('mail.before-mark');
+    await run.step(async (tx) => {
+      const marked = await lockMail(tx, job.merchantId, mailId);
+      if (marked !== undefined) await changeMail(tx, marked, { status: 'sending' });
     });
-    crashPoint('mail.answered');
-    return await recordResult(deps, job, run, { mailId, result });
-  } finally {
-    release();
-  }
+    crashPoint('mail.marked');
+  }).finally(release);
+  const seconds = (performance.now() - startedMs) / 1000;
+  crashPoint('mail.answered');
+  return await recordResult(deps, job, run, { mailId, result, seconds });
 }
 
 async function recordResult(
   deps: MailDeps,
   job: Job,
   run: JobRun,
-  { mailId, result }: { mailId: string; result: SendResult },
+  { mailId, result, seconds }: { mailId: string; result: SendResult; seconds: number },
 ): Promise<JobOutcome> {
   const realMs = deps.clock.nowMs();
   return await run.finish(
@@ -71,6 +78,7 @@ async function recordResult(
       const attempts = mail.attempts + 1;
       const next = afterAttempt(result, attempts, nowSeconds - Number(mail.created_at));
       const { status, error } = next;
+      deps.metrics.observe(ATTEMPTS, seconds, { status });
       if (status !== 'pending') {
         await end(tx, deps, mail, { status, error, attempts });
         return 'done';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { MAIL_SETTINGS } from './settings.ts';
+import { encodeId } from '../tenancy/index.ts';
+import { isOff, MAIL_SETTINGS } from './settings.ts';
 
-const { notify } = MAIL_SETTINGS;
+const { notify, off } = MAIL_SETTINGS;
 
 test('addresses are typed with commas, each kept once', () => {
   expect(notify.read('ada@shop.example,ops@shop.example,ada@shop.example')).toEqual([
@@ -25,4 +26,28 @@ test('more than 20 are refused', () => {
   const some = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@shop.example`).join(',');
   expect(notify.read(some(20))).toHaveLength(20);
   expect(() => notify.read(some(21))).toThrow('at most 20');
+});
+
+const [HONEY, TEA] = ['0190f3a0-0000-7000-8000-000000000001', '0190f3a0-0000-7000-8000-000000000002'].map(
+  (id) => encodeId('store', id),
+) as [string, string];
+
+test('mail is switched off by kind, by store, and by kind of a store', () => {
+  const read = off.read(`receipt,${HONEY}:refund_paid,${TEA}`);
+  expect(isOff(read, HONEY, 'receipt')).toBe(true);
+  expect(isOff(read, HONEY, 'refund_paid')).toBe(true);
+  expect(isOff(read, HONEY, 'refund_sent')).toBe(false);
+  expect(isOff(read, TEA, 'refund_sent')).toBe(true);
+});
+
+test.each([
+  'receipts',
+  'store_1',
+  `${HONEY}:receipts`,
+  `${HONEY}:`,
+  `${HONEY}:receipt:receipt`,
+  'receipt:receipt',
+  ':receipt',
+])('what is no kind and no store is refused in one line: %j', (text) => {
+  expect(() => off.read(text)).toThrow('mail.off must be at most 500 kinds');
 });

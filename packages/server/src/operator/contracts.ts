@@ -14,7 +14,7 @@ export interface ContractLine {
   /** Null: of the whole installation. */
   merchant_id: string | null;
   address: string;
-  /** `not_yet`: the merchant's first sweep deploys it. */
+  /** `not_yet`: the merchant's first sweep deploys it, or it is for subscriptions, which may not be wanted. */
   status: 'ok' | 'not_yet' | 'missing' | 'differs';
   /** Null where nothing is to be done. */
   advice: string | null;
@@ -43,12 +43,13 @@ export function judgeContract(report: ContractReport): Pick<ContractLine, 'statu
   if (code === 'differs')
     return { status: 'differs', advice: `Its code is not ours: put ${expected.address} into ${field}.` };
   if (code === 'none') {
+    const isWanted = contract !== 'collector' || isConfigured;
     const deploy = 'run florin contracts deploy, or send the transaction that --json shows from any wallet';
     const advice =
       address === expected.address
-        ? `Not on this chain: ${deploy}${isConfigured ? '' : `, then put it into ${field}`}.`
+        ? `Not on this chain${isWanted ? '' : ', and needed for subscriptions'}: ${deploy}${isConfigured ? '' : `, then put it into ${field}`}.`
         : `Not on this chain: put ${expected.address} into ${field}, and where it is missing there too, ${deploy}.`;
-    return { status: 'missing', advice };
+    return { status: isWanted ? 'missing' : 'not_yet', advice };
   }
   if (isConfigured) return { status: 'ok', advice: null };
   return { status: 'missing', advice: `On the chain, and null in the networks file: put it into ${field}.` };

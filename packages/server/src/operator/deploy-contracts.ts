@@ -9,7 +9,7 @@ import { fillContracts } from './fill-contracts.ts';
 import { formatCoin, inDollars } from './treasury.ts';
 
 /** A contract that all merchants share; each merchant's sweep contract is deployed by its first sweep. */
-type Shared = 'batch_payout' | 'sweeper';
+type Shared = Exclude<ContractReport['contract'], 'sweep_delegate'>;
 
 export interface DeployOrder {
   /** A private key in hex, whose ether pays. */
@@ -82,7 +82,7 @@ const isShared = (report: ContractReport): report is Report => report.contract !
 function assertReplaceable(report: Report): void {
   const { contract, address, expected } = report;
   const { status, advice } = judgeContract(report);
-  if (status === 'ok' || (status === 'missing' && address === expected.address)) return;
+  if (status === 'ok' || (status !== 'differs' && address === expected.address)) return;
   const message = `contracts.${contract} of the networks file names ${address}. ${advice} Nothing was sent.`;
   throw new Fail('conflict', { message });
 }

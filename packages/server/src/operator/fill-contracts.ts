@@ -6,11 +6,14 @@ interface Placed {
   address: string;
 }
 
-/** The text of a networks file with these addresses where it says null; all else stays as it was written. Pure. */
+/** The text of a networks file with these addresses where it says null or nothing; all else stays as it was written. Pure. */
 function withContracts(text: string, placed: readonly Placed[]): string {
   return placed.reduce(
     (filled, { contract, address }) =>
-      filled.replace(new RegExp(`("${contract}"\\s*:\\s*)null`), `$1"${address}"`),
+      new RegExp(`"${contract}"\\s*:`).test(filled)
+        ? filled.replace(new RegExp(`("${contract}"\\s*:\\s*)null`), `$1"${address}"`)
+        : // A file from before there was that contract.
+          filled.replace(/("contracts"\s*:\s*\{)(\s*)/, `$1$2"${contract}": "${address}",$2`),
     text,
   );
 }

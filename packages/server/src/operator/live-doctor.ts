@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { SignerClient, SignerRefused, SignerUnavailable } from '@florin/signer/client';
 import type { SignerStatus } from '@florin/signer/protocol';
 import type { App } from '../app.ts';
-import { NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
+import { findForeignKeys, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
+import { ChainUnavailable, WEI_PER_UNIT } from '../chains/port/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import type { Config } from '../platform/config.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
@@ -25,6 +26,7 @@ export interface LiveCheck {
     | 'approvers'
     | 'backup'
     | 'database'
+    | 'accounts'
     | 'tank'
     | 'contracts'
     | 'merchants'
@@ -43,7 +45,6 @@ type ConfiguredNetworks = ReturnType<typeof readNetworksFile>;
 type Finding = Omit<LiveCheck, 'check'>;
 type NamedCheck = Check<LiveCheck['check'], Finding>;
 
-const WEI_PER_UNIT = 10n ** 12n;
 const ANSWER_MS = 3_000;
 /** So many decide what concerns every merchant. */
 const DECIDERS = 2;
@@ -184,12 +185,13 @@ async function checkDatabase(
   try {
     app = await openDatabase({ ...config, logLevel: 'silent' });
   } catch (error) {
-    const found = `${messageOf(error)} Tank, contracts, merchants and the approvers of the installation are checked afterwards.`;
+    const found = `${messageOf(error)} Accounts, tank, contracts, merchants and the approvers of the installation are checked afterwards.`;
     return [{ check: 'database', ...missing(found, MEND_FIRST) }];
   }
   try {
     const checks: NamedCheck[] = [
       ['database', () => ok('it opens, with its master key')],
+      ['accounts', () => (app.live === undefined ? LIVE_FIRST : checkAccounts(app.live))],
       ['tank', () => (app.live === undefined ? LIVE_FIRST : checkTank(app))],
       ['contracts', () => (app.live === undefined ? LIVE_FIRST : checkContracts(app))],
       ['merchants', () => checkMerchants(app)],
@@ -205,6 +207,25 @@ const LIVE_FIRST = missing(
   'checked once the networks file can be read and FLORIN_SIGNER is set',
   'Mend networks and signer first.',
 );
+
+/** Coins that are paid to addresses of another seed cannot be moved. */
+async function checkAccounts({ accounts, ethereum }: NonNullable<App['live']>): Promise<Finding> {
+  const known = accounts.list();
+  const foreign = await findForeignKeys(known, ethereum).catch(whileAway);
+  if (foreign === undefined)
+    return open('keys of accounts are compared while the signer answers', MEND_FIRST);
+  const count = known.length === 1 ? '1 account' : `${known.length} accounts`;
+  if (foreign.length === 0) return ok(`${count}, each with the signer's own key`);
+  const names = foreign.map(({ merchantId, account }) => `${account} (${encodeId('merchant', merchantId)})`);
+  return missing(
+    `the database holds keys that are not the signer's for accounts ${names.join(', ')}`,
+    'Start the signer with the key file that these accounts were opened with; if it is the right one, somebody has changed the database.',
+  );
+}
+
+function whileAway(error: unknown): undefined {
+  if (!(error instanceof ChainUnavailable)) throw error;
+}
 
 async function checkTank(app: App): Promise<Finding> {
   const { tankMinimum } = await readSettings(app.db, { merchantId: NIL_ID, mode: 'live' }, CUSTODY_SETTINGS);

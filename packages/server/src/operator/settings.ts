@@ -16,6 +16,7 @@ import { NIL_ID } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { RATE_SETTINGS } from '../rates/index.ts';
 import { REFUND_SETTINGS } from '../refunds/index.ts';
+import { REQUEST_LOG_SETTINGS } from '../request-log/index.ts';
 import { SUBSCRIPTION_SETTINGS } from '../subscriptions/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import {
@@ -39,6 +40,7 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(RATE_SETTINGS),
   ...Object.values(REFUND_SETTINGS),
+  ...Object.values(REQUEST_LOG_SETTINGS),
   ...Object.values(SUBSCRIPTION_SETTINGS),
   ...Object.values(TRANSFER_SETTINGS),
   ...Object.values(WEBHOOK_SETTINGS),

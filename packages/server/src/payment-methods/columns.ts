@@ -13,6 +13,7 @@ export const PAYMENT_METHOD = columnsOf('payment_method', {
   mandate_id: 'text',
   salt: 'text',
   cap_amount: 'bigint',
+  subscriptions: 'integer',
   interval: 'text',
   starts_at: 'bigint',
   ends_at: 'bigint',
@@ -23,4 +24,5 @@ export const PAYMENT_METHOD = columnsOf('payment_method', {
   next_read_at: 'bigint',
   metadata: 'jsonb',
   created_at: 'bigint',
+  activated_at: 'bigint',
 });

@@ -4,6 +4,7 @@ export {
   defaultPaymentMethods,
   findPaymentMethod,
   getPaymentMethod,
+  lockPaymentMethods,
   type PaymentMethodRow,
   readPaymentMethod,
   walletOf,

@@ -198,6 +198,20 @@ export async function findByMandate(
     .executeTakeFirst();
 }
 
+/** How many mandates with that salt a customer's wallets have given since then (seconds of the merchant's clock). */
+export async function countMandates(
+  db: Db,
+  { merchantId, customerId, salt }: { merchantId: string; customerId: string; salt: string },
+  since: number,
+): Promise<number> {
+  const { rows } = await sql<{ given: number }>`
+    select count(*)::int as given from payment_method
+    where merchant_id = ${merchantId} and customer_id = ${customerId} and salt = ${salt} and created_at > ${since}`.execute(
+    db,
+  );
+  return rows[0]?.given ?? 0;
+}
+
 export async function updatePaymentMethod(
   db: Db,
   method: MethodKey & Pick<PaymentMethodRow, 'status'>,
@@ -289,6 +303,7 @@ export function mandateOf(row: PaymentMethodRow): Mandate {
     period: row.interval,
     startsAt: Number(row.starts_at),
     endsAt: row.ends_at === null ? null : Number(row.ends_at),
+    ...(row.subscriptions !== null && { subscriptions: row.subscriptions }),
     salt: row.salt,
   };
 }

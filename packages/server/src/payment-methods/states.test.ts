@@ -119,6 +119,17 @@ describe('a payment method', () => {
     );
   });
 
+  test('until its activation has ended, a mandate that is not revoked is shown as it was signed', () => {
+    const signed = fc.record({ balance: units, allowance: units });
+    fc.assert(
+      fc.property(anyState, signed, fc.nat(10), (state, awaited, now) => {
+        const reading = readingOf(state, { endsAt: null, awaited }, now);
+        const { balance, allowance } = state.state === 'revoked' ? state : awaited;
+        expect(reading).toEqual({ balance, allowance, isRevoked: state.state === 'revoked', isEnded: false });
+      }),
+    );
+  });
+
   test('what only becomes less is no news while the status stays', () => {
     fc.assert(
       fc.property(anyStatus, shown, units, units, (status, { balance, allowance }, paid, pulled) => {

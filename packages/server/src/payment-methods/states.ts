@@ -27,18 +27,28 @@ export interface ShownMandate {
 }
 
 /** Why a charge is not sent. `network_unavailable` is not the payer's fault and does not count as a try. */
-export type DeclineCode = ChargeFault | 'network_unavailable';
+export type DeclineCode = Exclude<ChargeFault, 'too_late'> | 'network_unavailable';
+
+export interface ReadMandate {
+  endsAt: number | null;
+  /** What its wallet had when it was signed, until the mandate's activation has ended. */
+  awaited?: { balance: bigint; allowance: bigint } | undefined;
+}
 
 /** @param now the merchant's clock, Unix seconds */
 export function readingOf(
   { state, balance, allowance }: MandateState,
-  { endsAt }: { endsAt: number | null },
+  { endsAt, awaited }: ReadMandate,
   now: number,
 ): ShownMandate {
+  // Its approval may not be final either, or lost on the way, which its activation finds out. What the wallet has by now is
+  // read before the charge is sent.
+  const isAwaited = state !== 'revoked' && awaited !== undefined;
+  const shown = isAwaited ? awaited : { balance, allowance };
   return {
-    balance,
+    balance: shown.balance,
     // A mandate that is no longer on the chain allows nothing, even if its wallet still has an allowance for others.
-    allowance: state === 'missing' ? 0n : allowance,
+    allowance: state === 'missing' && !isAwaited ? 0n : shown.allowance,
     isRevoked: state === 'revoked',
     isEnded: endsAt !== null && now >= endsAt,
   };

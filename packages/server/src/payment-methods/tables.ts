@@ -19,6 +19,8 @@ declare module '../platform/db/db.ts' {
       mandate_id: string;
       salt: string;
       cap_amount: bigint;
+      /** Most that it may be charged for; null: the network does not count them. */
+      subscriptions: number | null;
       interval: MandatePeriod;
       starts_at: Int8;
       ends_at: Int8 | null;
@@ -29,6 +31,8 @@ declare module '../platform/db/db.ts' {
       next_read_at: Int8 | null;
       metadata: Generated<Metadata>;
       created_at: Int8;
+      /** When its mandate was in a final block; null while it is on its way there. */
+      activated_at: Int8 | null;
     };
   }
 }

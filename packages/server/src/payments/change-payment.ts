@@ -1,14 +1,15 @@
 import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { Updateable } from 'kysely';
 import { type Change, recordEvents } from '../events/index.ts';
-import { receiptJob } from '../mail/index.ts';
+import { paymentNoticeJob, receiptJob } from '../mail/index.ts';
 import type { Tables, Tx } from '../platform/db/index.ts';
 import { updateRows } from '../platform/db/statements/index.ts';
-import { enqueue } from '../platform/jobs/index.ts';
+import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { PaymentContext, PaymentSettings } from './deps.ts';
 import { invoicePageChangedJob } from './invoice-pages/page-changed-job.ts';
 import { quoteJob } from './jobs.ts';
+import { paymentNotices } from './payment-notices.ts';
 import { PAYMENT } from './reads/columns.ts';
 import { currentOption, factsOf, isQuoteDue, presentPayment } from './reads/present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './reads/queries.ts';
@@ -81,20 +82,30 @@ export async function recordChanges(
   const { realMs } = context.time;
   const ofInvoices = changed.filter(affectsInvoice);
   const unquoted = changed.filter(({ after }) => isQuoteDue(after));
-  const receipts = changed.filter(needsReceipt);
-  if (ofInvoices.length + unquoted.length + receipts.length === 0) return;
+  const mails = changed.filter(hasPayerEmail).flatMap((one) => mailJobs(one, realMs));
+  if (ofInvoices.length + unquoted.length + mails.length === 0) return;
   await enqueue(tx, [
+    ...mails,
     ...ofInvoices.map(({ after }) => invoicePageChangedJob(after.payment, realMs)),
     ...unquoted.map(({ after: { payment } }) => quoteJob(payment.merchant_id, payment.payment_id, realMs)),
-    ...receipts.map(({ after: { payment } }) => receiptJob(payment.merchant_id, payment.payment_id, realMs)),
   ]);
 }
 
-/** The payer's address is known, and the payment has just been completed. */
-const needsReceipt = ({ before, after }: Changed) =>
-  after.payment.payer_email !== null &&
-  after.payment.status === 'completed' &&
-  before.payment.status !== 'completed';
+const hasPayerEmail = ({ after }: Changed) => after.payment.payer_email !== null;
+
+/** The receipt of a payment that has just been completed, or paid again; else what is not right about its money. */
+function mailJobs({ before, after }: Changed, dueAtMs: number): JobSpec[] {
+  const { merchant_id: merchantId, payment_id: paymentId, status, received_amount: received } = after.payment;
+  const isPaid =
+    status === 'completed' &&
+    (before.payment.status !== 'completed' || received > before.payment.received_amount);
+  return [
+    ...(isPaid ? [receiptJob(merchantId, { paymentId, received }, dueAtMs)] : []),
+    ...paymentNotices(before, after).map((notice) =>
+      paymentNoticeJob(merchantId, { paymentId, notice }, dueAtMs),
+    ),
+  ];
+}
 
 /** `subscriptions` updates the invoice in a transaction of its own, so its failure never rolls a credit back. */
 function affectsInvoice({ before, after }: Changed): boolean {

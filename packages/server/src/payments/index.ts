@@ -10,7 +10,7 @@ export { endPaymentNow } from './end-payment-now.ts';
 export { paymentHandlers } from './handlers.ts';
 export { EXPIRE_JOB } from './jobs.ts';
 export { openPayment } from './open-payment.ts';
-export { ownAddressFinder } from './own-addresses.ts';
 export { proveWallet } from './prove-wallet.ts';
 export { PAYMENT_SETTINGS, parseOption } from './settings.ts';
 export type { InvoicePageState } from './states.ts';
+export { unpayableFinder } from './unpayable-addresses.ts';

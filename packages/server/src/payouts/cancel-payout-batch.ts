@@ -1,8 +1,9 @@
 import type { PayoutBatch, PayoutBatchStatus } from '@florin/contract/schemas';
 import { post } from '../ledger/index.ts';
-import type { Tx } from '../platform/db/index.ts';
-import { transact } from '../platform/db/index.ts';
+import { type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
+import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { getMerchant } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
@@ -41,4 +42,15 @@ export async function cancelPayoutBatch(
     return await closeUnsentBatch(tx, locked, 'canceled', merchantTime(deps, actor));
   });
   return presentBatch(batch);
+}
+
+/** Rejects a batch that was not approved in time, and releases its money. */
+export async function expireApproval(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  await run.step(async (tx) => {
+    const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
+    if (batch.status !== 'pending_approval') return;
+    await closeUnsentBatch(tx, batch, 'rejected', merchantTime(deps, merchant));
+  });
+  return 'done';
 }

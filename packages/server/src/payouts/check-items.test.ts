@@ -3,7 +3,7 @@ import type { PayoutItemInput } from '@florin/contract/schemas';
 import { expect, test } from 'vitest';
 import { testAddresses } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
-import type { FindOwnAddresses, Screen } from '../transfers/recipients/index.ts';
+import type { FindUnpayable, Screen } from '../transfers/recipients/index.ts';
 import { type CheckContext, checkItems } from './check-items.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';
 import { checkLimits, totalsOf } from './states.ts';
@@ -17,9 +17,9 @@ const listing =
   async (_db, _mode, request) =>
     new Set(addresses.filter((address) => request.addresses.includes(address)));
 
-/** The merchant's own addresses without a database. */
+/** Addresses that pay nobody, without a database. */
 const owning =
-  (...addresses: string[]): FindOwnAddresses =>
+  (...addresses: string[]): FindUnpayable =>
   async (_db, _merchant, request) =>
     new Set(addresses.filter((address) => request.addresses.includes(address)));
 
@@ -35,8 +35,8 @@ function context(changed: Partial<CheckContext> = {}): CheckContext {
   const screen = listing();
   const merchant = { merchantId: 'a merchant', mode: 'sandbox' } as const;
   const at = { merchant, currency: 'USDT', network: 'erc20', moment: 'creation' } as const;
-  const findOwnAddresses = owning();
-  return { db: undefined as unknown as Db, rules, screen, findOwnAddresses, ...at, ...changed };
+  const findUnpayable = owning();
+  return { db: undefined as unknown as Db, rules, screen, findUnpayable, ...at, ...changed };
 }
 const item = (address: string, changed: Partial<PayoutItemInput> = {}): PayoutItemInput => ({
   network: 'erc20',
@@ -131,12 +131,12 @@ test('a listed address is found in every spelling and in every item, and no othe
 test('an own address is found in every spelling; one that is listed too counts as a risk', async () => {
   const canonical = (await checkItems([{ index: 0, input: item(MIXED) }], context()))[0]?.canonical ?? '';
   const inputs = [item(MIXED), item(testAddresses('erc20').succeed), item(MIXED.toLowerCase())];
-  const findOwnAddresses = owning(canonical);
-  expect(await findings(inputs, { findOwnAddresses })).toEqual([
+  const findUnpayable = owning(canonical);
+  expect(await findings(inputs, { findUnpayable })).toEqual([
     'items[0].address address_invalid',
     'items[2].address address_invalid',
   ]);
-  expect(await findings(inputs, { findOwnAddresses, screen: listing(canonical) })).toEqual([
+  expect(await findings(inputs, { findUnpayable, screen: listing(canonical) })).toEqual([
     'items[0].address address_risk',
     'items[2].address address_risk',
   ]);

@@ -2,12 +2,7 @@ import { AMOUNT_LENGTH_MAX, type Asset, type Network, parseAmount } from '@flori
 import type { PayoutItemInput, ValidationError } from '@florin/contract/schemas';
 import type { Db } from '../platform/db/index.ts';
 import type { MerchantMode } from '../tenancy/settings/index.ts';
-import {
-  checkRecipient,
-  type FindOwnAddresses,
-  OWN_ADDRESS,
-  type Screen,
-} from '../transfers/recipients/index.ts';
+import { checkRecipient, type FindUnpayable, type Screen, UNPAYABLE } from '../transfers/recipients/index.ts';
 import { type FeeRule, feeFor } from './settings.ts';
 import type { Sized } from './states.ts';
 
@@ -25,7 +20,7 @@ export interface CheckContext {
   network: Network;
   rules: ItemRules;
   screen: Screen;
-  findOwnAddresses: FindOwnAddresses;
+  findUnpayable: FindUnpayable;
   moment: 'creation' | 'submit';
 }
 
@@ -103,17 +98,17 @@ export async function checkItems(
 
 type Refusal = [code: ValidationError['code'], message: string];
 
-/** Screens canonical addresses against the risk list and the merchant's own addresses. */
+/** Screens canonical addresses against the risk list and addresses that pay nobody. */
 async function findRefusals(
   addresses: readonly string[],
   context: CheckContext,
 ): Promise<(address: string) => Refusal | undefined> {
   if (addresses.length === 0) return () => undefined;
-  const { db, merchant, network, moment, screen, findOwnAddresses } = context;
+  const { db, merchant, network, moment, screen, findUnpayable } = context;
   const listed = await screen(db, merchant.mode, { network, addresses, moment });
-  const own = await findOwnAddresses(db, merchant, { network, addresses });
+  const unpayable = await findUnpayable(db, merchant, { network, addresses });
   return (address) => {
     if (listed.has(address)) return ['address_risk', 'The address is on the risk list.'];
-    return own.has(address) ? ['address_invalid', OWN_ADDRESS] : undefined;
+    return unpayable.has(address) ? ['address_invalid', UNPAYABLE] : undefined;
   };
 }

@@ -2,13 +2,13 @@ import type { ChainRegistry } from '../chains/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type MerchantMode, readSettings } from '../tenancy/settings/index.ts';
-import type { FindOwnAddresses, Screen } from '../transfers/recipients/index.ts';
+import type { FindUnpayable, Screen } from '../transfers/recipients/index.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';
 
 export interface PayoutDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
-  findOwnAddresses: FindOwnAddresses;
+  findUnpayable: FindUnpayable;
 }
 
 export async function payoutSettings(deps: PayoutDeps, merchant: { merchantId: string; mode: MerchantMode }) {

@@ -1,4 +1,4 @@
-import { formatTokens } from '@florin/contract/money';
+import { tokensText } from '@florin/pages';
 import { queueMail } from '../mail/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { encodeId, type MerchantTime } from '../tenancy/index.ts';
@@ -13,7 +13,7 @@ export async function mailBatch(
 ): Promise<void> {
   const { merchant_id: merchantId, store_id: storeId, description } = batch;
   const about = encodeId('payoutBatch', batch.batch_id);
-  const amount = `${formatTokens(batch.total_amount)} ${batch.currency}`;
+  const amount = tokensText(batch.total_amount, batch.currency);
   const count = String(kind === 'payout_failed' ? batch.failed_count : batch.total_count);
   await queueMail(tx, { merchantId, storeId }, time, {
     kind,

@@ -6,7 +6,7 @@ import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { signerPeople } from '../transfers/approvals/index.ts';
+import { requiredApprovals } from '../transfers/approvals/index.ts';
 import { isPaused, isTurnedOn } from '../transfers/index.ts';
 import { sumUnapproved, sumUnsigned } from './approvals/approval-queries.ts';
 import { changeBatch } from './change-batch.ts';
@@ -44,7 +44,7 @@ interface Submit {
   caller: Caller;
   settings: PayoutSettings;
   time: MerchantTime;
-  signerRule: signerPeople.SignerRule;
+  signerRule: requiredApprovals.SignerRule;
 }
 type Refusal = Extract<SubmitDecision, { to: 'needs_fix' }>['refusal'];
 
@@ -67,7 +67,7 @@ export async function submitPayoutBatch(
   batchId: string,
 ): Promise<PayoutBatch> {
   const settings = await payoutSettings(deps, caller);
-  const signerRule = await signerPeople.readSignerRule(deps.chains, caller, 'payouts');
+  const signerRule = await requiredApprovals.readSignerRule(deps.chains, caller, 'payouts');
   const submit: Submit = { deps, caller, settings, time: merchantTime(deps, caller), signerRule };
   const outcome = await transact(deps.db, async (tx) => {
     const decided = await submitIn(tx, submit, batchId);
@@ -87,11 +87,12 @@ async function submitIn(
   const batch = await lockBatch(tx, submit.caller.merchantId, batchId);
   checkMaySubmit(batch.status);
   const { checked, totals } = await recheck(tx, submit, batch);
-  const people = totals.invalid === 0 ? await countPeople(tx, submit, batch, totals.requested) : NOBODY;
-  const decision = decideSubmit(batch.validation_errors, totals, people.approvals > 0);
+  const required =
+    totals.invalid === 0 ? await decideApprovals(tx, submit, batch, totals.requested) : NONE_REQUIRED;
+  const decision = decideSubmit(batch.validation_errors, totals, required.approvals > 0);
   if (decision.to !== 'needs_fix') {
     await writeFindings(tx, batch, checked);
-    return { batch: await reserve(tx, submit, batch, { to: decision.to, totals, people }) };
+    return { batch: await reserve(tx, submit, batch, { to: decision.to, totals, required }) };
   }
   await writeFindings(tx, batch, checked);
   const owners = withOwner(batch.owners, submit.caller.ownerId);
@@ -116,21 +117,21 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
   return { checked, totals: totalsOf(quoted) };
 }
 
-const NOBODY: signerPeople.People = { approvals: 0, signatures: null };
+const NONE_REQUIRED: requiredApprovals.ApprovalCounts = { approvals: 0, signatures: null };
 
-async function countPeople(
+async function decideApprovals(
   tx: Tx,
   submit: Submit,
   batch: BatchRow,
   amount: bigint,
-): Promise<signerPeople.People> {
+): Promise<requiredApprovals.ApprovalCounts> {
   await checkTurnedOn(tx, submit, batch);
   await checkNotPaused(tx, submit, batch);
   const { caller, settings, time, signerRule } = submit;
   const { merchantId } = caller;
   const outflow = { merchantId, kind: 'payouts', amount, nowSeconds: time.seconds } as const;
   const sums = { unapproved: sumUnapproved, unsigned: sumUnsigned };
-  return await signerPeople.countPeople(tx, outflow, { settings, rule: signerRule, sums });
+  return await requiredApprovals.decideRequired(tx, outflow, { settings, rule: signerRule, sums });
 }
 
 /** @throws Fail `quota_blocked` for a live merchant whose payouts on the network are not turned on; the batch stays as it is */
@@ -154,7 +155,11 @@ async function reserve(
   tx: Tx,
   submit: Submit,
   batch: BatchRow,
-  { to, totals, people }: { to: 'pending' | 'pending_approval'; totals: Totals; people: signerPeople.People },
+  {
+    to,
+    totals,
+    required,
+  }: { to: 'pending' | 'pending_approval'; totals: Totals; required: requiredApprovals.ApprovalCounts },
 ): Promise<BatchRow> {
   const { caller, settings, time } = submit;
   const day = Math.floor(time.seconds / DAY_SECONDS);
@@ -171,8 +176,8 @@ async function reserve(
     submitted_day: day,
     owners: withOwner(batch.owners, caller.ownerId),
     items_digest: itemsDigest(batch, items),
-    required_approvals: people.approvals,
-    required_signatures: people.signatures,
+    required_approvals: required.approvals,
+    required_signatures: required.signatures,
     frozen_amount: totals.amount + totals.fees,
     ...totalColumns(totals),
   };

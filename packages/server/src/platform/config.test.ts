@@ -45,6 +45,7 @@ const BAD: Record<ConfigKey, string[]> = {
   webhookDisableAfter: [...WHOLE.slice(1), '100000001'],
   metricsPort: [...WHOLE.slice(1), '65536'],
   metricsHost: ['127.0.0.1'],
+  requestLog: ['true', 'ON', ' off', '0'],
   outboundAllow: [',', '10.0.0.0/33', '10.0.0.0/8;10.1.0.0/8', 'example.com', 'fe80::%1/64', '10.0.0.0/8,'],
   outboundCaFile: ['/no/such/file', tmpdir(), import.meta.filename],
   outboundResolver: [
@@ -96,6 +97,7 @@ test('an empty variable is none, and the defaults are a sandbox on loopback', ()
     trustedProxy: false,
     logLevel: 'warn',
     poolSize: 10,
+    requestLog: true,
     rate: { perSecond: 100, burst: 200 },
     outbound: { allow: [] },
     webhookDisableAfter: 432_000,

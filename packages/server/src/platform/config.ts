@@ -31,6 +31,8 @@ export interface Config {
   signer: SignerAddress | undefined;
   /** Seconds of real time after which a webhook endpoint that only fails is disabled. */
   webhookDisableAfter: number;
+  /** Signed requests are recorded. */
+  requestLog: boolean;
   /** The mail server; undefined: no mail is sent for real money. */
   mail: MailConfig | undefined;
 }
@@ -133,6 +135,7 @@ export const CONFIG_OPTIONS = {
     'Real time after which a webhook endpoint that only fails is disabled (432000: five days).',
   ),
   rateBurst: option('FLORIN_RATE_BURST', 'number', 'Requests that an API key may send at once (200).'),
+  requestLog: option('FLORIN_REQUEST_LOG', 'on|off', 'Record signed requests (on); see florin requests.'),
   outboundAllow: option(
     'FLORIN_OUTBOUND_ALLOW',
     'networks',
@@ -291,11 +294,11 @@ function readResolver({ text, wrong }: Reader): string | undefined {
   throw wrong('outboundResolver', 'an address and a port, such as 10.0.0.2:53 or [fd00::2]:53');
 }
 
-function readFlag({ text, wrong }: Reader, key: ConfigKey): boolean {
+/** Undefined where it is not given. */
+function readEither({ text, wrong }: Reader, key: ConfigKey, [yes, no]: [string, string]) {
   const given = text(key);
-  if (given === undefined || given === 'false') return false;
-  if (given === 'true') return true;
-  throw wrong(key, 'true or false');
+  if (given !== undefined && given !== yes && given !== no) throw wrong(key, `${yes} or ${no}`);
+  return given === undefined ? undefined : given === yes;
 }
 
 function readLogLevel({ text, wrong }: Reader, fallback: LogLevel): LogLevel {
@@ -367,7 +370,7 @@ export function readConfig(
     masterKey: readMasterKey(read),
     publicUrl: readPublicUrl(read),
     tls: readTls(read),
-    trustedProxy: readFlag(read, 'trustedProxy'),
+    trustedProxy: readEither(read, 'trustedProxy', ['true', 'false']) ?? false,
     logLevel: readLogLevel(read, defaults.logLevel),
     poolSize: read.whole('poolSize', 10, [2, 1_000]),
     rate: {
@@ -375,6 +378,7 @@ export function readConfig(
       burst: read.whole('rateBurst', 200, [1, 1_000_000]),
     },
     metrics: readMetrics(read),
+    requestLog: readEither(read, 'requestLog', ['on', 'off']) ?? true,
     outbound: readOutbound(read),
     mail: readMail(read),
     networksFile: read.text('networksFile'),

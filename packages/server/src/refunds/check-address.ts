@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { MerchantMode } from '../tenancy/settings/index.ts';
-import { checkRecipient, OWN_ADDRESS } from '../transfers/recipients/index.ts';
+import { checkRecipient, UNPAYABLE } from '../transfers/recipients/index.ts';
 import type { RefundDeps } from './deps.ts';
 
 const invalidAddress = (message: string) => new Fail('invalid_request', { message, param: 'address' });
@@ -17,7 +17,7 @@ export interface AddressCheck {
 /** Checks an address by the rules of payout items. @throws Fail `invalid_request` with param `address` */
 export async function checkRefundAddress(
   db: Db,
-  { screen, findOwnAddresses }: Pick<RefundDeps, 'screen' | 'findOwnAddresses'>,
+  { screen, findUnpayable }: Pick<RefundDeps, 'screen' | 'findUnpayable'>,
   check: AddressCheck,
 ): Promise<void> {
   const { merchant, network, address } = check;
@@ -26,8 +26,8 @@ export async function checkRefundAddress(
   const addresses = [canonical];
   const listed = await screen(db, merchant.mode, { network, addresses, moment: 'creation' });
   if (listed.has(canonical)) throw invalidAddress('The address is on the risk list.');
-  const own = await findOwnAddresses(db, merchant, { network, addresses });
-  if (own.has(canonical)) throw invalidAddress(OWN_ADDRESS);
+  const unpayable = await findUnpayable(db, merchant, { network, addresses });
+  if (unpayable.has(canonical)) throw invalidAddress(UNPAYABLE);
 }
 
 /** The proven wallet in canonical form; null if it is no address of this network. */

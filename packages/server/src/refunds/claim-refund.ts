@@ -4,7 +4,7 @@ import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
-import { signerPeople } from '../transfers/approvals/index.ts';
+import { requiredApprovals } from '../transfers/approvals/index.ts';
 import { addressColumns, nextJob } from './approvals/approval.ts';
 import { checkRefundAddress } from './check-address.ts';
 import { claimSecondsLeft } from './claim-link.ts';
@@ -26,7 +26,7 @@ export async function claimRefund(
 ): Promise<RefundRow> {
   const settings = await refundSettings(deps, merchant);
   const { allowProgramOwned } = settings;
-  const signerRule = await signerPeople.readSignerRule(deps.chains, merchant, 'refunds');
+  const signerRule = await requiredApprovals.readSignerRule(deps.chains, merchant, 'refunds');
   return await transact(deps.db, async (tx) => {
     const row = await getMerchant(tx, merchant.merchantId);
     if (row.status === 'suspended') throw new Fail('forbidden', 'This merchant is suspended.');

@@ -13,7 +13,7 @@ import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { getMerchant, suspendedFor } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { signerPeople } from '../transfers/approvals/index.ts';
+import { requiredApprovals } from '../transfers/approvals/index.ts';
 import { checkRecipient } from '../transfers/recipients/index.ts';
 import { addressColumns, nextJob, UNADDRESSED } from './approvals/approval.ts';
 import { checkRefundAddress, provenWallet } from './check-address.ts';
@@ -38,7 +38,7 @@ interface Creation {
   body: RefundInput;
   settings: RefundSettings;
   time: MerchantTime;
-  signerRule: signerPeople.SignerRule;
+  signerRule: requiredApprovals.SignerRule;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function createRefund(
   const paymentId = await findPaymentId(deps.db, caller, body.payment_id);
   const settings = await refundSettings(deps, caller);
   const time = merchantTime(deps, caller);
-  const signerRule = await signerPeople.readSignerRule(deps.chains, caller, 'refunds');
+  const signerRule = await requiredApprovals.readSignerRule(deps.chains, caller, 'refunds');
   const creation: Creation = { deps, caller, body, settings, time, signerRule };
   const claim = {
     merchantId: caller.merchantId,

@@ -3,13 +3,13 @@ import type { MerchantRef } from '../payments/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readSettings } from '../tenancy/settings/index.ts';
-import type { FindOwnAddresses, Screen } from '../transfers/recipients/index.ts';
+import type { FindUnpayable, Screen } from '../transfers/recipients/index.ts';
 import { REFUND_SETTINGS } from './settings.ts';
 
 export interface RefundDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
-  findOwnAddresses: FindOwnAddresses;
+  findUnpayable: FindUnpayable;
 }
 
 /** Recipients follow the setting of payouts. */

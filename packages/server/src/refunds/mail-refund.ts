@@ -1,5 +1,4 @@
-import { formatTokens } from '@florin/contract/money';
-import { NETWORK_NAMES } from '@florin/pages';
+import { NETWORK_NAMES, tokensText } from '@florin/pages';
 import { findPayerPage } from '../checkout/index.ts';
 import { type NewMail, queueMail } from '../mail/index.ts';
 import type { PaymentRow } from '../payments/reads/index.ts';
@@ -23,7 +22,7 @@ export async function mailRefund(
   if (to === null) return;
   const { merchant_id: merchantId, store_id: storeId, network } = refund;
   const page = await findPayerPage(tx, payment);
-  const amount = `${formatTokens(refund.amount)} ${refund.currency}`;
+  const amount = tokensText(refund.amount, refund.currency);
   await queueMail(tx, { merchantId, storeId }, time, {
     kind: mail.kind,
     about: refund.own_id,

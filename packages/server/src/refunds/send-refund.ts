@@ -85,7 +85,7 @@ async function rejectionOf(
   const check = { network, addresses: [address] };
   if ((await deps.screen(tx, merchant.mode, { ...check, moment: 'submit' })).has(address))
     return 'address_risk';
-  return (await deps.findOwnAddresses(tx, merchant, check)).has(address) ? 'transfer_failed' : undefined;
+  return (await deps.findUnpayable(tx, merchant, check)).has(address) ? 'transfer_failed' : undefined;
 }
 
 /** @throws BelowFloor if the network holds too few coins */

@@ -2,6 +2,7 @@ import type { PublicPage } from '../platform/http/pages/index.ts';
 import type { SubscriptionDeps } from '../subscriptions/index.ts';
 import { type FrontOptions, frontPages } from './front/pages.ts';
 import type { SandboxDeps } from './fund.ts';
+import { mailPages } from './inbox/mail-pages.ts';
 import { inboxPages } from './inbox/pages.ts';
 import { liveScriptPage } from './local-pages.ts';
 import { payerPages } from './payer-pages.ts';
@@ -19,5 +20,6 @@ export const sandboxPages = (deps: Deps, own: FrontOptions | undefined): PublicP
 const ownPages = (deps: Deps, own: FrontOptions): PublicPage[] => [
   ...frontPages(deps, own),
   ...inboxPages(deps, own.owner),
+  ...mailPages(deps, own.owner),
   liveScriptPage(),
 ];

@@ -5,8 +5,9 @@ import { checkAddress } from '../chains/addresses/index.ts';
 import { type PaidTransfer, testAddresses } from '../chains/index.ts';
 import { ChainUnavailable } from '../chains/port/index.ts';
 import { getSession } from '../checkout/index.ts';
+import { proveByText, textToSign } from '../checkout/wallet/index.ts';
 import { scanJob } from '../payments/deposits/index.ts';
-import { chooseOption, type MerchantRef, type PaymentDeps, proveWallet } from '../payments/index.ts';
+import { chooseOption, type MerchantRef, type PaymentDeps } from '../payments/index.ts';
 import { currentOption, type PaymentView, readPayment, showPayment } from '../payments/reads/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -19,7 +20,10 @@ const POLL_MS = 20;
 /** An address index that no option gets: the default wallet of a merchant's payers. */
 const PAYER_INDEX = 2 ** 31 - 1;
 
-type PaidSession = Pick<Awaited<ReturnType<typeof getSession>>, 'payment_id' | 'options'>;
+type PaidSession = Pick<Awaited<ReturnType<typeof getSession>>, 'session_id' | 'payment_id' | 'options'>;
+
+/** Whom a simulated wallet takes itself to be asked by. */
+const SIMULATED_URL = 'http://localhost';
 
 const invalid = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
@@ -52,14 +56,31 @@ export async function payAs(
   const option = await receivingOption(deps, caller, session, input);
   const chain = deps.chains.sandbox(caller.merchantId, input.network);
   const from = await payerAddress(deps, caller, input);
-  if (input.connected === true) await proveWallet(deps, caller, session.payment_id, from);
   const amount = input.amount === undefined ? restOf(option.view) : BigInt(input.amount);
   const txId = await chain.pay({ transfers: split({ input, from, to: option.address, amount }) });
+  if (input.connected === true) await proveSimulated(deps, caller, session, { network: input.network, from });
   const isFinal = input.final ?? true;
   if (isFinal) await chain.mine(FINAL_BLOCKS);
   await waitUntilSeen(deps, caller, { paymentId: session.payment_id, network: input.network, txId, isFinal });
   const view = await readPayment(deps.db, caller.merchantId, session.payment_id);
   return await showPayment(deps, caller, view);
+}
+
+/** The simulated wallet proves itself as any other: it signs the session's text. */
+async function proveSimulated(
+  deps: PaymentDeps,
+  merchant: MerchantRef,
+  session: PaidSession,
+  { network, from }: { network: Network; from: string },
+): Promise<void> {
+  const page = { merchant, session };
+  const asked = textToSign(deps, page, { publicUrl: SIMULATED_URL, network, account: from });
+  if (asked === undefined) throw invalid('from', 'from is no wallet that could sign.');
+  const signature = deps.chains.sandbox(merchant.merchantId, network).signText(from, asked.text);
+  const { token } = asked;
+  const outcome = await proveByText(deps, page, { publicUrl: SIMULATED_URL, token, signature });
+  if (outcome === 'signature' || outcome === 'expired')
+    throw new Error(`a simulated wallet was refused: ${outcome}`);
 }
 
 /** The requested option, or one of the same network for a wrong token. */

@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/billing/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import { prepared, updateRows } from '../platform/db/statements/index.ts';
@@ -75,6 +75,27 @@ export async function listOfMethods(
     where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])
       and status in ('incomplete', 'trialing', 'active', 'past_due')`.execute(db);
   return rows;
+}
+
+/** Subscriptions that a method is charged for, or was: each takes one of those that its payer has signed for. */
+export async function countServed(
+  tx: Tx,
+  method: { merchant_id: string; payment_method_id: string; customer_id: string },
+  except: string | undefined,
+): Promise<number> {
+  const { merchant_id: merchantId, payment_method_id: methodId, customer_id: customerId } = method;
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (
+      select subscription_id from subscription
+      where merchant_id = ${merchantId} and payment_method_id = ${methodId}
+        and status in ('incomplete', 'trialing', 'active', 'past_due')
+      union
+      select subscription_id from invoice
+      where merchant_id = ${merchantId} and customer_id = ${customerId} and charge_method_id = ${methodId}
+        and store_id in (select store_id from store where merchant_id = ${merchantId})
+    ) as served
+    where subscription_id is distinct from ${except ?? null}::uuid`.execute(tx);
+  return rows[0]?.count ?? 0;
 }
 
 /** Whether a charge of an open invoice is due or pending. */

@@ -66,7 +66,8 @@ function eachOnce(rates: QuotedRates): QuotedRates {
   };
 }
 
-function needOf(row: SubscriptionRow, open: InvoiceRow | undefined): Need {
+/** @param open the invoice to pay first; undefined: the next period's */
+export function needOf(row: SubscriptionRow, open: InvoiceRow | undefined): Need {
   const { currency, credit_amount: credit } = row;
   const methodId = row.payment_method_id ?? '';
   if (open !== undefined) return { methodId, currency, amount: open.amount_due, at: open.created_at };

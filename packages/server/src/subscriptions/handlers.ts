@@ -6,6 +6,7 @@ import { billSubscription } from './bill-subscription.ts';
 import type { SubscriptionDeps } from './deps.ts';
 import { followPage, retryCharges } from './follow-page.ts';
 import { DUE_JOB } from './jobs.ts';
+import { mailRenewal, RENEWAL_MAIL_JOB } from './mail-renewal.ts';
 import { MAIL_JOB, mailSubscription } from './mail-subscription.ts';
 import { settleCharge } from './settle-charge.ts';
 
@@ -15,5 +16,6 @@ export const subscriptionHandlers = (deps: SubscriptionDeps): [kind: string, han
   [CHARGE_DECIDED_JOB, (job, run) => settleCharge(deps, job, run)],
   [INVOICE_PAGE_CHANGED_JOB, (job, run) => followPage(deps, job, run)],
   [MAIL_JOB, (job, run) => mailSubscription(deps, job, run)],
+  [RENEWAL_MAIL_JOB, (job, run) => mailRenewal(deps, job, run)],
   [METHOD_CHANGED_JOB, (job, run) => retryCharges(deps, job, run)],
 ];

@@ -19,6 +19,14 @@ export const SUBSCRIPTION_SETTINGS = {
     min: 1,
     max: 60,
   }),
+  mandateSubscriptions: integerSetting({
+    name: 'subscriptions.mandate_subscriptions',
+    description:
+      'For how many subscriptions a payer signs a mandate on networks that count them. For one more, a new signature is asked for.',
+    fallback: 1,
+    min: 1,
+    max: 1_000,
+  }),
   portalSeconds: integerSetting({
     name: 'subscriptions.portal_seconds',
     description: 'How long a link to the portal opens.',

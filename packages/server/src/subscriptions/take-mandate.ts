@@ -1,5 +1,10 @@
-import { type GivenMandate, saveMandate } from '../payment-methods/mandates/index.ts';
-import { transact } from '../platform/db/index.ts';
+import {
+  countMandates,
+  findByMandate,
+  type GivenMandate,
+  saveMandate,
+} from '../payment-methods/mandates/index.ts';
+import { type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';
 import { decideMandate } from './decide/mandate.ts';
@@ -8,8 +13,8 @@ import type { SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
 import { lockBilling, writeDecision } from './write-decisions.ts';
 
-/** A mandate read from the chain. */
-export type ShownOnChain = Pick<GivenMandate, 'network' | 'mandate' | 'reading'>;
+/** A mandate read from the chain, or signed for it. */
+export type ShownOnChain = Pick<GivenMandate, 'network' | 'mandate' | 'reading' | 'signature' | 'permit'>;
 
 /**
  * Stores the mandate that the payer of a subscription has given, and charges the open invoices to it at once. A
@@ -29,10 +34,45 @@ export async function takeMandate(
     const { status, store_id: storeId, customer_id: customerId, payment_method_id } = billing.subscription;
     if (isFinal(status))
       throw new Fail('invalid_request', `A subscription that is ${status} takes no mandate.`);
+    if (shown.signature !== undefined)
+      await checkNew(
+        tx,
+        { merchantId: merchant.merchantId, customerId, current: payment_method_id },
+        shown,
+        context.time.seconds,
+      );
     const given = { merchantId: merchant.merchantId, storeId, customerId, ...shown };
     const method = await saveMandate(tx, given, context.time);
     if (method.payment_method_id === payment_method_id) return billing.subscription;
     const decision = decideMandate(billing.facts, method.payment_method_id, decisionContextOf(context));
     return (await writeDecision(tx, { before: billing, decision, context })).subscription;
   });
+}
+
+/** We pay for bringing each mandate to the network. Who changes the wallet or corrects a mistake needs a few. */
+const MANDATES_PER_DAY = 10;
+const DAY_SECONDS = 86_400;
+
+/**
+ * A mandate that was taken before, and is no longer the subscription's, does not come back by an old signature: whoever has
+ * seen it on the chain could send it.
+ *
+ * @throws Fail `invalid_request`, `rate_limited`
+ */
+async function checkNew(
+  tx: Tx,
+  { merchantId, customerId, current }: { merchantId: string; customerId: string; current: string | null },
+  { network, mandate: { mandateId, salt } }: ShownOnChain,
+  now: number,
+): Promise<void> {
+  const known = await findByMandate(tx, merchantId, { network, mandateId });
+  if (known !== undefined) {
+    if (known.payment_method_id === current) return;
+    const message = 'These terms were given before: ask for new ones.';
+    throw new Fail('invalid_request', { message, param: 'starts_at' });
+  }
+  if ((await countMandates(tx, { merchantId, customerId, salt }, now - DAY_SECONDS)) < MANDATES_PER_DAY)
+    return;
+  const message = 'So many mandates were given for this subscription today. Come back tomorrow.';
+  throw new Fail('rate_limited', { message, retryAfterSeconds: 3_600 });
 }

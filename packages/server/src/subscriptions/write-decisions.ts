@@ -22,7 +22,7 @@ import { factsOfSubscription, subscriptionColumns } from './rows.ts';
 import type { StoredItem } from './tables.ts';
 import { closePage, preparePage, writeInvoices } from './write-invoices.ts';
 
-const PAGES: Record<InvoicePageState, PageState> = {
+const PAGE_STATES: Record<InvoicePageState, PageState> = {
   open: 'open',
   busy: 'money',
   frozen: 'frozen',
@@ -80,7 +80,7 @@ function pageOf(
   if (paymentId === null) return 'none';
   const state = pages.get(paymentId);
   if (state === undefined) throw new Error(`there is no payment ${paymentId}`);
-  return PAGES[state];
+  return PAGE_STATES[state];
 }
 
 /** Additions of a command to a decision. */
@@ -163,10 +163,14 @@ export async function writeDecisions(tx: Tx, list: readonly DecisionToWrite[]): 
     subscription,
     invoices: invoicesOf.get(subscription.subscription_id) ?? [],
   }));
+  const mails = await mailJobs(
+    tx,
+    changed.map((after, i) => mailedChange(list[i], after)),
+  );
   const followUps = prepared.map(({ toWrite, paymentEvents }, i) => {
     const after = changed[i];
     invariant(after !== undefined, 'each decision that is written has changed its subscription');
-    return eventsAndJobsOf(toWrite, after, paymentEvents);
+    return eventsAndJobsOf(toWrite, after, { paymentEvents, mails: mails[i] ?? [] });
   });
   await recordEvents(
     tx,
@@ -194,15 +198,26 @@ async function preparePages(tx: Tx, toWrite: DecisionToWrite) {
   return { toWrite, invoices, paymentEvents };
 }
 
+function mailedChange(toWrite: DecisionToWrite | undefined, { subscription, invoices }: ChangedBilling) {
+  invariant(toWrite !== undefined, 'each decision that is written has changed its subscription');
+  const { before, context, additions: { charge } = {} } = toWrite;
+  const isPaid = invoices.some(({ invoice_id: id, status }) => id === charge?.invoiceId && status === 'paid');
+  return {
+    before: before.subscription,
+    after: subscription,
+    paid: isPaid ? charge : undefined,
+    time: context.time,
+  };
+}
+
 /** The events of a decision in their order, and its jobs, with the trace of its cause. */
 function eventsAndJobsOf(
   { before, decision, context, additions = {} }: DecisionToWrite,
   after: ChangedBilling,
-  paymentEvents: readonly PaymentEvent[],
+  { paymentEvents, mails }: { paymentEvents: readonly PaymentEvent[]; mails: readonly JobSpec[] },
 ): { events: Change[]; jobs: JobSpec[] } {
   const { trace } = context;
-  const { realMs } = context.time;
-  const jobs = [...(additions.jobs ?? []), ...mailJobs(before.subscription, after.subscription, realMs)];
+  const jobs = [...(additions.jobs ?? []), ...mails];
   if (!additions.isDueJob) jobs.push(...nextDue(billingAfter(before, decision, after), context));
   return {
     events: eventsOf(decision, { before, after, paymentEvents }, context).map((event) => ({

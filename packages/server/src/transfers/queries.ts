@@ -53,7 +53,7 @@ export async function lockQueued(
     .execute();
 }
 
-export async function readLiveAttempts(db: Db, merchantId: string, groupIds: readonly string[]) {
+export async function readOpenAttempts(db: Db, merchantId: string, groupIds: readonly string[]) {
   return await db
     .selectFrom('transfer_attempt')
     .selectAll()
@@ -63,7 +63,7 @@ export async function readLiveAttempts(db: Db, merchantId: string, groupIds: rea
     .orderBy('attempt_id')
     .execute();
 }
-export type AttemptRow = Awaited<ReturnType<typeof readLiveAttempts>>[number];
+export type AttemptRow = Awaited<ReturnType<typeof readOpenAttempts>>[number];
 
 export interface NewAttempt {
   attemptId: string;

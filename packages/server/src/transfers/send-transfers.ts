@@ -12,16 +12,19 @@ import { isLineDue } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import type { WaitReason } from './attempts/readiness.ts';
 import { replaceStuck } from './attempts/replace-stuck.ts';
-import { reserveAttempts } from './attempts/reserve-attempts.ts';
+import { type Reserved, reserveAttempts } from './attempts/reserve-attempts.ts';
 import { signReserved } from './attempts/sign-reserved.ts';
 import { type FinalityTimes, sendSigned, watchSent } from './attempts/watch-attempts.ts';
 import { checkFinalBlocks } from './blocks/final-blocks.ts';
 import { isStopped } from './blocks/network-stops.ts';
+import { advanceActivation } from './charges/activate-mandate.ts';
+import { type ActivationRow, findActivation } from './charges/activations.ts';
 import { findChargeBatchKey } from './charges/charge-queries.ts';
-import { failSuspendedCharges } from './charges/refuse-charges.ts';
+import { failOutdatedCharges } from './charges/refuse-charges.ts';
+import { reserveCharges } from './charges/reserve-charges.ts';
 import { HistoryChanged, recordRefusal } from './history/history.ts';
 import { isPausedByOperator } from './pauses.ts';
-import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
+import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
 import { type BlockedBy, nextRun } from './states.ts';
 import { refuel } from './wallets/prepare-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
@@ -92,9 +95,12 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   if (merchant === undefined) return [];
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   const [first] = transfers;
+  const activation = first === undefined ? await findActivationOf(deps, merchant, groupIds) : undefined;
   // A movement that people ordered has a group without transfers.
   const network =
-    first?.network ?? (await readLiveAttempts(deps.db, merchant.merchantId, groupIds))[0]?.network;
+    first?.network ??
+    activation?.network ??
+    (await readOpenAttempts(deps.db, merchant.merchantId, groupIds))[0]?.network;
   if (network === undefined) return groups.map(() => 'done');
   const isCharge = first?.charge != null;
   const work: Work = {
@@ -107,8 +113,18 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
     nowSeconds: deps.clock.nowSeconds() + merchant.clockOffset,
     history: {},
   };
-  const open = isCharge ? await failSuspendedCharges(work, transfers) : transfers;
-  return await scheduleNext(work, await advance(work, open));
+  const open = isCharge ? await failOutdatedCharges(work, transfers) : transfers;
+  return await scheduleNext(work, await advance(work, open, activation));
+}
+
+/** An activation has its group for itself. */
+async function findActivationOf(
+  { db }: TransferDeps,
+  { merchantId }: Merchant,
+  [groupId, ...others]: readonly string[],
+): Promise<ActivationRow | undefined> {
+  if (groupId === undefined || others.length > 0) return undefined;
+  return await findActivation(db, merchantId, groupId);
 }
 
 /** What blocked a run, and when its sent attempts should be final. */
@@ -117,17 +133,40 @@ interface RunResult {
   finality: FinalityTimes;
 }
 
-async function advance(work: Work, transfers: readonly TransferRow[]): Promise<RunResult> {
+async function advance(
+  work: Work,
+  transfers: readonly TransferRow[],
+  activation: ActivationRow | undefined,
+): Promise<RunResult> {
   try {
-    const blockedBy = (await isNetworkStopped(work)) ? 'stopped' : await reserve(work, transfers);
+    const isStoppedNow = await isNetworkStopped(work);
+    const blockedBy = isStoppedNow ? 'stopped' : await reserveIfReadable(work, transfers, activation);
     // Reserved and signed attempts continue while new ones are blocked: they may be on the chain already.
     return await sendAndWatch(work, blockedBy);
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
-    const fields = { network: work.chain.network, group_ids: work.groupIds, err: error };
-    work.deps.log.warn(fields, 'network unavailable, transfers wait');
+    logUnavailable(work, error);
     return { blockedBy: 'unavailable', finality: new Map() };
   }
+}
+
+/** What cannot be read for new transactions holds up no older ones: others of the wallet may wait behind them. */
+async function reserveIfReadable(
+  work: Work,
+  transfers: readonly TransferRow[],
+  activation: ActivationRow | undefined,
+): Promise<BlockedBy> {
+  try {
+    return await reserve(work, transfers, activation);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    logUnavailable(work, error);
+    return 'unavailable';
+  }
+}
+
+function logUnavailable({ deps, chain: { network }, groupIds }: Work, err: ChainUnavailable): void {
+  deps.log.warn({ network, group_ids: groupIds, err }, 'network unavailable, transfers wait');
 }
 
 async function isNetworkStopped(work: Work): Promise<boolean> {
@@ -147,10 +186,15 @@ function logOncePerMinute(
   deps.log.error({ network, group_ids: groupIds, ...fields }, message);
 }
 
-async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<BlockedBy> {
+async function reserve(
+  work: Work,
+  transfers: readonly TransferRow[],
+  activation: ActivationRow | undefined,
+): Promise<BlockedBy> {
   const { deps, merchant, groupIds } = work;
   const queued = transfers.filter((transfer) => transfer.status === 'queued');
-  const [first] = queued;
+  const open = activation?.status === 'open' ? activation : undefined;
+  const first = queued[0] ?? open;
   if (first === undefined) return 'none';
   const { network, currency } = first;
   if (merchant.status === 'suspended') {
@@ -163,10 +207,8 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<B
     deps.log.warn({ network, currency, group_ids: groupIds }, 'paused, transfers wait');
     return 'held';
   }
-  return await blockOnHistoryChange(work, async () => {
-    const { reached, waiting } = isSweptByTank(work.chain, first)
-      ? await reserveSweeps(work, queued)
-      : await reserveAttempts(work, queued);
+  return await blockOnError(work, async () => {
+    const { reached, waiting } = await reserveNext(work, queued, open);
     if (reached === 'all') return 'none';
     if (reached === 'short') await requestSweeps(work, first);
     if (waiting !== undefined) logWaiting(work, waiting);
@@ -174,18 +216,31 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<B
   });
 }
 
+async function reserveNext(
+  work: Work,
+  queued: readonly TransferRow[],
+  activation: ActivationRow | undefined,
+): Promise<Reserved> {
+  if (activation !== undefined) return await advanceActivation(work, activation);
+  if (work.isCharge) return await reserveCharges(work, queued);
+  const isSwept = queued.some((transfer) => isSweptByTank(work.chain, transfer));
+  return isSwept ? await reserveSweeps(work, queued) : await reserveAttempts(work, queued);
+}
+
 /** Movements of our own pass; the rest waits for a person, who reads what to do. */
 function logWaiting(work: Work, waiting: WaitReason): void {
   const what = WAITS[waiting];
   if (what === undefined) {
     const { deps, groupIds } = work;
-    deps.log.info({ group_ids: groupIds, waiting }, 'a movement of our own comes first, transfers wait');
+    deps.log.info({ group_ids: groupIds, waiting }, 'something has to be in a block first, transfers wait');
   } else logOncePerMinute(work, what, { waiting });
 }
 
 const WAITS: Partial<Record<WaitReason, string>> = {
   tank_low: 'the gas tank is low, transfers wait until it is filled (florin treasury status)',
   gas_ceiling: 'a payment needs more ether than transfers.gas_ceiling lets its wallet have, transfers wait',
+  other_operator:
+    "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",
   token_paused: 'the token is paused by its issuer, transfers wait',
   sender_blacklisted: "the token's issuer has blocked our hot wallet, transfers wait",
   contract_blacklisted:
@@ -195,7 +250,12 @@ const WAITS: Partial<Record<WaitReason, string>> = {
 /** Part of the custody may be at deposit addresses: enqueues the job that sweeps them, and alarms after two minutes. */
 async function requestSweeps(
   { deps, run, groupIds, nowSeconds }: Work,
-  { merchant_id: merchantId, network, currency, created_at: createdAt }: TransferRow,
+  {
+    merchant_id: merchantId,
+    network,
+    currency,
+    created_at: createdAt,
+  }: Pick<TransferRow, 'merchant_id' | 'network' | 'currency' | 'created_at'>,
 ): Promise<void> {
   const ageSeconds = nowSeconds - Number(createdAt);
   const fields = { merchantId, network, currency, group_ids: groupIds, age_seconds: ageSeconds };
@@ -210,7 +270,7 @@ async function requestSweeps(
 }
 
 /** Runs a step that makes new transactions; alarms and blocks where this database may not know everything that was sent. */
-async function blockOnHistoryChange(work: Work, make: () => Promise<BlockedBy>): Promise<BlockedBy> {
+async function blockOnError(work: Work, make: () => Promise<BlockedBy>): Promise<BlockedBy> {
   try {
     return await make();
   } catch (error) {
@@ -234,15 +294,15 @@ async function blockOnHistoryChange(work: Work, make: () => Promise<BlockedBy>):
 }
 
 /**
- * Signs, sends and watches the group's live attempts. Signed bytes are sent whatever blocks the group: they pay once,
+ * Signs, sends and watches the group's open attempts. Signed bytes are sent whatever blocks the group: they pay once,
  * however often they are sent.
  */
 async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult> {
-  const live = (): Promise<AttemptRow[]> =>
-    readLiveAttempts(work.deps.db, work.merchant.merchantId, work.groupIds);
+  const readOpen = (): Promise<AttemptRow[]> =>
+    readOpenAttempts(work.deps.db, work.merchant.merchantId, work.groupIds);
   const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status']) =>
     attempts.filter((attempt) => attempt.status === status);
-  const before = await live();
+  const before = await readOpen();
   const reserved = withStatus(before, 'reserved');
   const isToSign = reserved.length > 0 && blockedBy !== 'stopped';
   const sign = async (): Promise<BlockedBy> => {
@@ -251,8 +311,8 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
       return 'stopped';
     return await signOrWait(work);
   };
-  const signing = isToSign ? await blockOnHistoryChange(work, sign) : 'none';
-  const signed = withStatus(isToSign ? await live() : before, 'signed');
+  const signing = isToSign ? await blockOnError(work, sign) : 'none';
+  const signed = withStatus(isToSign ? await readOpen() : before, 'signed');
   const justSent = signed.length > 0 ? await sendSigned(work, signed) : [];
   // The status of attempts sent just now is read in the next run.
   const watched = await watchSent(work, withStatus(before, 'sent'));
@@ -264,7 +324,7 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
     await replaceStuck(work, watched.waiting);
     return blocked;
   };
-  return { blockedBy: await blockOnHistoryChange(work, replace), finality };
+  return { blockedBy: await blockOnError(work, replace), finality };
 }
 
 /** Where people have to act first, or the signer is away, what is sent already is watched all the same. */
@@ -284,11 +344,14 @@ async function signOrWait(work: Work): Promise<BlockedBy> {
 async function scheduleNext(work: Work, result: RunResult): Promise<JobOutcome[]> {
   const { deps, merchant, groupIds } = work;
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
-  const attempts = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
+  const attempts = await readOpenAttempts(deps.db, merchant.merchantId, groupIds);
+  const activation = transfers.length > 0 ? undefined : await findActivationOf(deps, merchant, groupIds);
+  // An activation that is open waits as a queued transfer does.
+  const open = activation?.status === 'open' ? [{ ...activation, status: 'queued' as const }] : [];
   const ofGroup = Map.groupBy(transfers, (transfer) => transfer.group_id);
   const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.group_id);
   return groupIds.map((groupId) => {
-    const group = { transfers: ofGroup.get(groupId) ?? [], attempts: attemptsOf.get(groupId) ?? [] };
+    const group = { transfers: ofGroup.get(groupId) ?? open, attempts: attemptsOf.get(groupId) ?? [] };
     return nextRunOf(work, result, { groupId, ...group });
   });
 }
@@ -299,7 +362,15 @@ const newestOf = (list: readonly Pick<TransferRow, 'created_at'>[]) =>
 function nextRunOf(
   { deps, merchant, nowSeconds }: Work,
   { blockedBy, finality }: RunResult,
-  { groupId, transfers, attempts }: { groupId: string; transfers: TransferRow[]; attempts: AttemptRow[] },
+  {
+    groupId,
+    transfers,
+    attempts,
+  }: {
+    groupId: string;
+    transfers: readonly Pick<TransferRow, 'status' | 'created_at' | 'completed_at'>[];
+    attempts: readonly AttemptRow[];
+  },
 ): JobOutcome {
   const ageSeconds = nowSeconds - (transfers.length > 0 ? newestOf(transfers) : newestOf(attempts));
   const open = transfers.filter((transfer) => transfer.completed_at === null).length;

@@ -32,8 +32,25 @@ export const ATTEMPT_MOVES = new Moves<AttemptStatus>('an attempt', {
   dead: [],
 });
 
+/** Of a payer's signed mandate on its way to the network. */
+export type ActivationStatus = 'open' | 'active' | 'failed';
+
+export const ACTIVATION_MOVES = new Moves<ActivationStatus>('an activation', {
+  open: ['active', 'failed'],
+  active: [],
+  failed: [],
+});
+
 /** The network's reason for a failed charge, where it gives one; `network_unavailable`: a charge was not sent in time. */
-export type TransferFailure = 'address_risk' | 'transfer_failed' | 'network_unavailable' | ChargeFault;
+export type TransferFailure =
+  | 'address_risk'
+  | 'transfer_failed'
+  | 'network_unavailable'
+  | Exclude<ChargeFault, 'too_late'>;
+
+/** A charge that came too late is our failure: it is made again, and the customer is not dunned for it. */
+export const chargeFailure = (fault: ChargeFault): TransferFailure =>
+  fault === 'too_late' ? 'network_unavailable' : fault;
 
 export interface Member {
   transferId: string;
@@ -57,7 +74,12 @@ function failed({ transferId, isCharge = false }: Member, why: string, reason?: 
   const fault = isCharge ? CHARGE_FAULTS.find((known) => known === reason) : undefined;
   const what = isCharge ? 'charge' : 'transfer';
   const message = `The ${what} ${why}. Nothing was paid.`;
-  return { transferId, to: 'failed', code: fault ?? 'transfer_failed', message };
+  return {
+    transferId,
+    to: 'failed',
+    code: fault === undefined ? 'transfer_failed' : chargeFailure(fault),
+    message,
+  };
 }
 
 const backToQueue = (members: readonly Member[], alone: boolean): MemberVerdict[] =>
@@ -97,21 +119,21 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
 }
 
 /** Which items an earlier transaction had paid when this one came. Networks report them as ok or not: both mean the same. */
-export function paidBefore({ paidBefore: said }: TxStatus, count: number): boolean[] {
-  return said?.length === count ? said : Array<boolean>(count).fill(false);
+export function paidBefore({ paidBefore: reported }: TxStatus, count: number): boolean[] {
+  return reported?.length === count ? reported : Array<boolean>(count).fill(false);
 }
 
 /** Which items a transaction in a final block has moved; undefined where the answer leaves it open. */
 export function movedItems(status: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
-  const { state, itemOk, paidBefore: said } = status;
+  const { state, itemOk, paidBefore: reported } = status;
   const isFinal = state === 'final';
-  if (said !== undefined && said.length !== count) return undefined;
+  if (reported !== undefined && reported.length !== count) return undefined;
   if (itemOk === undefined) {
     // Where items can fail one by one, the transaction's status does not decide theirs.
     return isFinal && caps.partialBatch ? undefined : Array<boolean>(count).fill(isFinal);
   }
   if (itemOk.length !== count) return undefined;
-  const moved = itemOk.map((ok, i) => ok && said?.[i] !== true);
+  const moved = itemOk.map((ok, i) => ok && reported?.[i] !== true);
   if (!isFinal) return moved.includes(true) ? undefined : moved;
   return !caps.partialBatch && itemOk.includes(false) ? undefined : moved;
 }
@@ -158,10 +180,10 @@ const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
 const MS_PER_SECOND = 1_000;
 /** Each wait is a tenth of the age, so that slow transfers are polled rarely and late by a tenth at most. */
-const WAIT_SHARE = 10;
+const WAIT_DIVISOR = 10;
 
 const tenthOf = (ageSeconds: number, least: number, most: number): number =>
-  Math.min(most, Math.max(least, (ageSeconds * MS_PER_SECOND) / WAIT_SHARE));
+  Math.min(most, Math.max(least, (ageSeconds * MS_PER_SECOND) / WAIT_DIVISOR));
 
 /** The polling interval of undecided transfers, by the seconds since they were ordered. */
 export function pollIntervalMs(ageSeconds: number): number {

@@ -1,14 +1,17 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ColumnType, Generated } from 'kysely';
 import type { KeyRef } from '../chains/port/index.ts';
-import type { StoredCharge } from './charges/charges.ts';
-import type { AttemptStatus, TransferStatus } from './states.ts';
+import type { ActivationFault } from './attempts/charge-readiness.ts';
+import type { StoredCharge, StoredMandate, StoredPermit } from './charges/charges.ts';
+import type { ActivationStatus, AttemptStatus, TransferStatus } from './states.ts';
 
 /** A movement of the service itself as it is stored; amounts are decimal digits. */
 export type StoredMovement =
   | { kind: 'gas'; amount: string }
   | { kind: 'approve'; asset: Asset; amount: string }
-  | { kind: 'deploy'; contract: 'batch_payout' | 'sweeper' | 'sweep_delegate' };
+  | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' | 'sweep_delegate' }
+  | { kind: 'account' }
+  | { kind: 'activate'; mandate: StoredMandate; signature: string; permit?: StoredPermit };
 
 declare module '../platform/db/db.ts' {
   interface Tables {
@@ -113,6 +116,22 @@ declare module '../platform/db/db.ts' {
       height: bigint;
       hash: string;
       replaced_at: bigint | number | null;
+    };
+    mandate_activation: {
+      merchant_id: string;
+      activation_id: string;
+      network: Network;
+      currency: Asset;
+      mandate_id: string;
+      mandate: ColumnType<StoredMandate, string, never>;
+      signature: string;
+      permit: ColumnType<StoredPermit | null, string | null, never>;
+      unapproved_since: bigint | number | null;
+      charge_passed: Generated<boolean>;
+      status: ActivationStatus;
+      fault: ActivationFault | null;
+      created_at: bigint | number;
+      completed_at: bigint | number | null;
     };
     wallet: {
       network: Network;

@@ -7,13 +7,13 @@ import type { Rates } from '../rates/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import type { FindAuthority } from './approvals/find-authority.ts';
 import type { TransferRow } from './queries.ts';
-import type { FindOwnAddresses } from './recipients/own-addresses.ts';
 import type { Screen } from './recipients/screen.ts';
+import type { FindUnpayable } from './recipients/unpayable-addresses.ts';
 
 export interface TransferDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
-  findOwnAddresses: FindOwnAddresses;
+  findUnpayable: FindUnpayable;
   findAuthority: FindAuthority;
   rates: Pick<Rates, 'priceOfCoin'>;
 }

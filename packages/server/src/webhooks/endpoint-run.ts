@@ -2,6 +2,7 @@ import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { alignBatch } from './align-deliveries.ts';
+import { DueQueue } from './due-queue.ts';
 import type { DueDelivery, EndpointWork, Sender } from './endpoint-work.ts';
 import { lockEndpoint } from './queries.ts';
 import { maxInFlight } from './states.ts';
@@ -27,15 +28,8 @@ export class EndpointRun {
   readonly #merchantId: string;
   readonly #endpointId: string;
   readonly #storeId: string;
-  /** Event ids of deliveries that are queued or in flight. */
-  readonly #taken = new Set<string>();
-  /**
-   * Event ids recorded since the last read began, which may show them as still due, with the time of their next try.
-   */
-  readonly #recentlyRecorded = new Map<string, number>();
+  readonly #queue = new DueQueue();
   #work: EndpointWork | undefined;
-  #firstTries: DueDelivery[] = [];
-  #retries: DueDelivery[] = [];
   #inFlight = 0;
   #retriesInFlight = 0;
   /** Acknowledged and not yet recorded. */
@@ -49,10 +43,6 @@ export class EndpointRun {
   #attemptsInRow = 0;
   /** The last read returned everything, and no wake-up has come since. */
   #isReadComplete = false;
-  /** A read returned deliveries in flight. Only another read shows whether they were redelivered since. */
-  #mustReread = false;
-  /** When the next retry is due, merchant's clock. */
-  #nextDueAt = Number.POSITIVE_INFINITY;
   #error: unknown;
   #wake = Promise.withResolvers<void>();
 
@@ -71,12 +61,11 @@ export class EndpointRun {
 
   async execute(): Promise<JobOutcome> {
     while (this.#mayBegin()) {
-      const queued = this.#firstTries.length + this.#retries.length;
-      if (!this.#isReadComplete && !this.#isReading && queued < this.#maxInFlight) void this.#readAhead();
+      const isShort = this.#queue.length < this.#maxInFlight;
+      if (!this.#isReadComplete && !this.#isReading && isShort) void this.#readAhead();
       if (this.#stopOutcome === undefined) this.#startAttempts();
       if (!this.#isBusy) {
-        if (this.#mustReread) this.#isReadComplete = false;
-        this.#mustReread = false;
+        if (this.#queue.takeMustReread()) this.#isReadComplete = false;
         // A stopped run has waited for its attempts in flight; had the endpoint been enabled meanwhile, it would go on.
         if (this.#isReadComplete) return await this.#end(this.#stopOutcome ?? this.#outcome());
         continue;
@@ -103,7 +92,7 @@ export class EndpointRun {
     this.#isReading = true;
     try {
       this.#stopOutcome = await this.#read();
-      if (this.#stopOutcome !== undefined) this.#dropQueue();
+      if (this.#stopOutcome !== undefined) this.#queue.drop();
     } catch (error) {
       this.#error ??= error;
     } finally {
@@ -129,28 +118,16 @@ export class EndpointRun {
   /** @returns an outcome where nothing may be sent to this endpoint now */
   async #read(): Promise<JobOutcome | undefined> {
     this.#isReadComplete = true;
-    const limit = this.#taken.size + (this.#maxInFlight === 1 ? READ_AHEAD_FAILING : READ_AHEAD);
+    const limit = this.#queue.taken + (this.#maxInFlight === 1 ? READ_AHEAD_FAILING : READ_AHEAD);
     const request = { endpointId: this.#endpointId, storeId: this.#storeId, limit };
-    this.#recentlyRecorded.clear();
+    this.#queue.beginRead();
     const work = await this.#sender.read(this.#merchantId, request);
     this.#work = work;
     if (work === undefined) return 'done';
     if (!work.isEnabled) return await this.#pause();
     if (work.secret === undefined) return { againAtMs: this.#sender.deps.clock.nowMs() + NO_KEY_AGAIN_MS };
-    const nowSeconds = this.#nowSeconds(work);
-    const isFresh = ({ eventId }: DueDelivery) => {
-      const isOurs = this.#taken.has(eventId) || this.#recentlyRecorded.has(eventId);
-      if (isOurs) this.#mustReread = true;
-      return !isOurs;
-    };
-    const dueRetries = work.retries.filter(({ dueAt }) => dueAt <= nowSeconds);
-    const [firstTries, retries] = [work.firstTries.filter(isFresh), dueRetries.filter(isFresh)];
-    for (const { eventId } of [...firstTries, ...retries]) this.#taken.add(eventId);
-    this.#firstTries.push(...firstTries);
-    this.#retries.push(...retries);
-    const laterAt = work.retries.slice(dueRetries.length).map(({ dueAt }) => dueAt);
-    this.#nextDueAt = Math.min(...laterAt, ...this.#recentlyRecorded.values());
-    if (work.firstTries.length === limit || dueRetries.length === limit) this.#isReadComplete = false;
+    const nowSeconds = this.#sender.deps.clock.nowSeconds() + work.clockOffset;
+    if (this.#queue.add(work, { limit, nowSeconds })) this.#isReadComplete = false;
     return undefined;
   }
 
@@ -165,27 +142,15 @@ export class EndpointRun {
     return 'done';
   }
 
-  /** Drops what is queued: it must not be sent, or will be read again. */
-  #dropQueue(): void {
-    for (const { eventId } of [...this.#firstTries, ...this.#retries]) this.#taken.delete(eventId);
-    this.#firstTries = [];
-    this.#retries = [];
-  }
-
   #startAttempts(): void {
     const work = this.#work;
     if (work === undefined) return;
     const max = this.#maxInFlight;
     while (this.#inFlight < max && this.#unrecorded < UNRECORDED_MAX && !this.#waitsForAnswer) {
-      const due = this.#takeNext(max);
+      const due = this.#queue.takeNext(this.#retriesInFlight < max / 2);
       if (due === undefined) return;
       void this.#attempt(work, due);
     }
-  }
-
-  #takeNext(max: number): DueDelivery | undefined {
-    const isRetryNext = this.#firstTries.length === 0 || this.#retriesInFlight < max / 2;
-    return (isRetryNext ? this.#retries.shift() : undefined) ?? this.#firstTries.shift();
   }
 
   async #attempt(work: EndpointWork, due: DueDelivery): Promise<void> {
@@ -218,12 +183,11 @@ export class EndpointRun {
       if (attempted === undefined) return;
       const { failures, dueAt } = attempted;
       if (failures !== undefined && this.#work !== undefined) this.#work.failures = failures;
-      this.#recentlyRecorded.set(due.eventId, dueAt ?? Number.POSITIVE_INFINITY);
-      if (dueAt !== undefined) this.#nextDueAt = Math.min(this.#nextDueAt, dueAt);
+      this.#queue.recorded(due.eventId, dueAt);
     } catch (error) {
       this.#error ??= error;
     } finally {
-      this.#taken.delete(due.eventId);
+      this.#queue.release(due.eventId);
       if (!isInFlight) this.#unrecorded -= 1;
       else this.#inFlight -= 1;
       if (isInFlight && isRetry) this.#retriesInFlight -= 1;
@@ -232,11 +196,8 @@ export class EndpointRun {
   }
 
   #outcome(): JobOutcome {
-    if (this.#work === undefined || this.#nextDueAt === Number.POSITIVE_INFINITY) return 'done';
-    return { againAtMs: (this.#nextDueAt - this.#work.clockOffset) * 1000 };
-  }
-
-  #nowSeconds(work: EndpointWork): number {
-    return this.#sender.deps.clock.nowSeconds() + work.clockOffset;
+    const { nextDueAt } = this.#queue;
+    if (this.#work === undefined || nextDueAt === Number.POSITIVE_INFINITY) return 'done';
+    return { againAtMs: (nextDueAt - this.#work.clockOffset) * 1000 };
   }
 }

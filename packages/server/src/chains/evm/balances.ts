@@ -1,6 +1,7 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { type EvmNode, NodeError } from './node.ts';
 import { readBytes, toQuantity } from './node-answers.ts';
+import { slicesOf } from './slices.ts';
 
 /** Reads of one call: 6.5 kB of data, and 2 million gas where the token is behind a proxy. */
 const READS_MAX = 200;
@@ -26,7 +27,7 @@ export interface BalanceRead {
   addresses: readonly string[];
   height: bigint;
   /** Whether two endpoints must agree. */
-  word: 'one' | 'two';
+  endpoints: 'one' | 'two';
 }
 
 /**
@@ -35,15 +36,14 @@ export interface BalanceRead {
  * @throws ChainUnavailable, also where no endpoint has the state of that block any more
  */
 export async function readBalances(node: EvmNode, read: BalanceRead): Promise<Map<string, bigint>> {
-  const { token, height, word } = read;
+  const { token, height, endpoints } = read;
   const addresses = [...new Set(read.addresses)];
-  const parts: string[][] = [];
-  for (let i = 0; i < addresses.length; i += READS_MAX) parts.push(addresses.slice(i, i + READS_MAX));
+  const parts = slicesOf(addresses, READS_MAX);
   const requests = parts.map((part) => ({
     method: 'eth_call',
     params: [{ data: `0x${READER}${[token, ...part].map(wordOf).join('')}` }, toQuantity(height)],
   }));
-  const answers = word === 'two' ? await node.agreedMany(requests) : await node.callMany(requests);
+  const answers = endpoints === 'two' ? await node.agreedMany(requests) : await node.callMany(requests);
   const balances = new Map<string, bigint>();
   for (const [place, part] of parts.entries()) {
     const answer = answers[place];

@@ -7,7 +7,7 @@ import { LogSpan } from './log-span.ts';
 import type { EvmNetwork } from './network.ts';
 import { type EvmNode, NodeError } from './node.ts';
 import { readList, toQuantity } from './node-answers.ts';
-import { type PlacedTransfer, readPlaces } from './places.ts';
+import { type IndexedTransfer, readReceiptTransfers } from './receipt-transfers.ts';
 import { readSnapshot, type Snapshot } from './tip.ts';
 import {
   byPlace,
@@ -43,13 +43,13 @@ class KeptBlocks {
   readonly final: ExpiringMap<bigint, readonly LoggedTransfer[]>;
   readonly tip: ExpiringMap<string, readonly LoggedTransfer[]>;
   readonly headers: ExpiringMap<bigint, Header>;
-  readonly places: ExpiringMap<string, ReadonlyMap<number, PlacedTransfer>>;
+  readonly receiptTransfers: ExpiringMap<string, ReadonlyMap<number, IndexedTransfer>>;
 
   constructor(keepMs: number) {
     this.final = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
     this.tip = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
     this.headers = new ExpiringMap(keepMs, KEPT_HEADERS_MAX);
-    this.places = new ExpiringMap(keepMs, KEPT_LOGS_MAX);
+    this.receiptTransfers = new ExpiringMap(keepMs, KEPT_LOGS_MAX);
   }
 }
 
@@ -64,9 +64,9 @@ export class BlockFeed {
   readonly #refreshMs: number;
   readonly #span = new LogSpan();
   readonly #keepMs: number;
-  /** Another one once final blocks were replaced: what a read under way then finds of the old chain is not kept. */
+  /** Replaced as a whole once final blocks were replaced: a read that began before writes into the old one. */
   #kept: KeptBlocks;
-  /** The newest one, outdated or not: the next one shows by it whether final blocks were replaced. */
+  /** Kept when it is outdated: the next one is compared with it, which shows whether final blocks were replaced. */
   #snapshot: { value: Snapshot; readAtMs: number } | undefined;
   #reading: Promise<Snapshot> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -134,7 +134,7 @@ export class BlockFeed {
     });
   }
 
-  /** The transfers of these blocks above the final one, in order. One endpoint's word. */
+  /** The transfers of these blocks above the final one, in order. One endpoint suffices. */
   async tipTransfers(headers: readonly Header[]): Promise<LoggedTransfer[]> {
     return await this.#inTurn(async () => {
       const kept = this.#kept.tip;
@@ -178,22 +178,28 @@ export class BlockFeed {
   }
 
   /**
-   * The place of each transfer among the logs of its own transaction, by the receipt.
+   * Adds each transfer's index among the logs of its own transaction, by the receipt.
    *
    * @throws ChainUnavailable where a receipt and a log differ: the block was replaced meanwhile, or the node lies
    */
-  async placed(transfers: readonly LoggedTransfer[], word: 'one' | 'two'): Promise<PlacedTransfer[]> {
-    const kept = this.#kept.places;
-    const keyOf = ({ txId, blockHash }: LoggedTransfer) => `${word} ${txId} ${blockHash}`;
+  async withIndexes(
+    transfers: readonly LoggedTransfer[],
+    endpoints: 'one' | 'two',
+  ): Promise<IndexedTransfer[]> {
+    const kept = this.#kept.receiptTransfers;
+    const keyOf = ({ txId, blockHash }: LoggedTransfer) => `${endpoints} ${txId} ${blockHash}`;
     const byKey = new Map(transfers.map((one) => [keyOf(one), one]));
     const missing = [...byKey].filter(([key]) => kept.get(key) === undefined);
-    const read = await readPlaces(this.#node, this.#tokens, { word, of: missing.map(([, one]) => one) });
+    const read = await readReceiptTransfers(this.#node, this.#tokens, {
+      endpoints,
+      of: missing.map(([, one]) => one),
+    });
     const fresh = new Map(missing.map(([key], i) => [key, read[i]]));
-    for (const [key, places] of fresh) if (places !== undefined) kept.set(key, places, places.size);
+    for (const [key, found] of fresh) if (found !== undefined) kept.set(key, found, found.size);
     return transfers.map((one) => {
       const key = keyOf(one);
-      const place = (fresh.get(key) ?? kept.get(key))?.get(one.logIndex);
-      if (place !== undefined && isSame(place, one)) return place;
+      const indexed = (fresh.get(key) ?? kept.get(key))?.get(one.logIndex);
+      if (indexed !== undefined && isSame(indexed, one)) return indexed;
       this.#outdate();
       throw new ChainUnavailable(
         'erc20',

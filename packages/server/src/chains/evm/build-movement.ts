@@ -1,6 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import {
   batchPayoutDeployment,
+  collectorDeployment,
   DETERMINISTIC_DEPLOYER,
   type Deployment,
   delegateDeployment,
@@ -12,6 +13,7 @@ import { type KeyRef, type Movement, UnbuildableTransfer } from '../port/port.ts
 import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit } from './gas.ts';
+import { activateData, collectorOf, knownTerms, openData, readSignature } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { Call } from './transaction.ts';
 
@@ -20,6 +22,8 @@ export interface MovementWallets {
   /** The merchant's account number, from 1. */
   account: number;
   hot: Address;
+  /** Owner of its account at the collector. */
+  owner: Address;
   tank: Address;
 }
 
@@ -65,6 +69,23 @@ export function buildMovementCall(
         purpose: { kind: 'approve', asset: movement.asset, amount: String(movement.amount) },
       };
     }
+    case 'account': {
+      assertSender(keyRef, 'tank', movement.kind);
+      const call = plainCall(collectorOf(network), openData(wallets), limit({ kind: 'account' }));
+      return { call, purpose: { kind: 'account', account: wallets.account } };
+    }
+    case 'activate': {
+      assertSender(keyRef, 'hot', movement.kind);
+      const { mandate, signature, permit } = movement;
+      const data = activateData(knownTerms(network, wallets, mandate), readSignature(signature), permit);
+      const { asset, payer } = mandate;
+      const call = plainCall(
+        collectorOf(network),
+        data,
+        limit({ kind: permit === undefined ? 'activate' : 'permit' }),
+      );
+      return { call, purpose: { kind: 'activate', asset, payer } };
+    }
     case 'deploy': {
       assertSender(keyRef, 'tank', movement.kind);
       const { address, data } = deploymentOf(movement.contract, wallets);
@@ -91,6 +112,8 @@ export function deploymentOf(
   switch (contract) {
     case 'batch_payout':
       return batchPayoutDeployment();
+    case 'collector':
+      return collectorDeployment();
     case 'sweeper':
       return sweeperDeployment(tank);
     case 'sweep_delegate':

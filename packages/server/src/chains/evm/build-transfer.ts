@@ -115,8 +115,8 @@ function assertPayable(network: EvmNetwork, { itemId, place, to, amount }: Trans
 }
 
 /** Tokens sent to these are lost. */
-function contractsOf({ tokens, batchPayout, sweeper }: EvmNetwork): (string | null)[] {
-  return [...Object.values(tokens).map(({ address }) => address), batchPayout, sweeper];
+function contractsOf({ tokens, batchPayout, sweeper, collector }: EvmNetwork): (string | null)[] {
+  return [...Object.values(tokens).map(({ address }) => address), batchPayout, sweeper, collector];
 }
 
 /**

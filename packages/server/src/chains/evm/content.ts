@@ -1,6 +1,6 @@
 import { type Address, decodeFunctionData, type Hex } from 'viem';
 import { BatchPayout, Sweeper } from './artifacts.ts';
-import { TOKEN_ABI } from './contracts.ts';
+import { COLLECTOR_ABI, TOKEN_ABI } from './contracts.ts';
 import type { Call } from './transaction.ts';
 
 /** What a transaction of ours moves, as its own bytes say: they name contract, token and group, whatever is configured now. */
@@ -8,10 +8,11 @@ export type Content =
   | { kind: 'batch'; contract: Address; token: Address; group: Hex; places: readonly bigint[] }
   | { kind: 'transfer'; token: Address; to: Address; amount: bigint }
   | { kind: 'sweep'; contract: Address; sweeps: readonly { from: Address; token: Address; amount: bigint }[] }
+  | { kind: 'charge'; contract: Address; account: Hex; id: Hex }
   /** A movement of the service: it has no items. */
   | { kind: 'movement' };
 
-const ABI = [...BatchPayout.abi, ...Sweeper.abi, ...TOKEN_ABI] as const;
+const ABI = [...BatchPayout.abi, ...Sweeper.abi, ...TOKEN_ABI, ...COLLECTOR_ABI] as const;
 
 export function contentOf({ to, data }: Pick<Call, 'to' | 'data'>): Content {
   const call = decode(data);
@@ -23,6 +24,10 @@ export function contentOf({ to, data }: Pick<Call, 'to' | 'data'>): Content {
   if (call?.functionName === 'transfer') {
     return { kind: 'transfer', token: to, to: call.args[0], amount: call.args[1] };
   }
+  if (call?.functionName === 'charge') {
+    const [{ account }, { id }] = call.args;
+    return { kind: 'charge', contract: to, account, id };
+  }
   return { kind: 'movement' };
 }
 
@@ -33,6 +38,7 @@ export function countItems(content: Content): number {
     case 'sweep':
       return content.sweeps.length;
     case 'transfer':
+    case 'charge':
       return 1;
     case 'movement':
       return 0;

@@ -3,6 +3,7 @@ import { type JsonPoster, UrlUnread } from '../../platform/outbound/index.ts';
 import type { Endpoint, EvmNetwork } from './network.ts';
 import type { NodeRequest } from './node.ts';
 import { EndpointFailed, type RpcAnswer, readAnswers, writeRequests } from './rpc.ts';
+import { slicesOf } from './slices.ts';
 
 /** Providers take at least so many calls in a batch. */
 const BATCH_MAX = 100;
@@ -43,7 +44,7 @@ export class RpcEndpoint {
   }
 
   /** Why it is left alone, for people; undefined where it may be asked. */
-  get resting(): string | undefined {
+  get backingOff(): string | undefined {
     const left = this.#restsUntilMs - performance.now();
     if (left <= 0) return undefined;
     return `${this.host} ${this.#lastFailure}: it is left alone for ${Math.ceil(left / 1000)} s`;
@@ -109,8 +110,7 @@ export class RpcEndpoint {
 
   async #sendAll(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
     const answers: RpcAnswer[] = [];
-    for (let i = 0; i < requests.length; i += BATCH_MAX)
-      answers.push(...(await this.#sendPart(requests.slice(i, i + BATCH_MAX))));
+    for (const part of slicesOf(requests, BATCH_MAX)) answers.push(...(await this.#sendPart(part)));
     return answers;
   }
 

@@ -61,7 +61,7 @@ export class RpcEndpoints implements EvmNode {
   async newest(tag: 'latest' | 'finalized'): Promise<unknown> {
     const request = { method: 'eth_getBlockByNumber', params: [tag, false] };
     const own = await this.#headsOf(this.#usable(true), request);
-    // Without a word of its own node, the second highest: one that invents blocks or lags alone decides nothing.
+    // With the operator's own node away, the second highest: one that invents blocks, or lags, alone decides nothing.
     const others = own.heads.length > 0 ? [] : await this.#othersOf(request, own.failures);
     const [highest] = own.heads;
     if (highest !== undefined) return highest.block;
@@ -77,7 +77,7 @@ export class RpcEndpoints implements EvmNode {
 
   #usable(isOwn?: boolean): RpcEndpoint[] {
     return this.#endpoints.filter(
-      (one) => one.resting === undefined && (isOwn === undefined || one.isOwn === isOwn),
+      (one) => one.backingOff === undefined && (isOwn === undefined || one.isOwn === isOwn),
     );
   }
 
@@ -123,7 +123,7 @@ export class RpcEndpoints implements EvmNode {
       else return answers;
     }
     if (lacking !== undefined) return lacking;
-    throw this.#unavailable(requests, failures, tellingOf(causes));
+    throw this.#unavailable(requests, failures, mostUsefulCause(causes));
   }
 
   async #agree(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
@@ -139,7 +139,7 @@ export class RpcEndpoints implements EvmNode {
       note(own, answers);
     }
     this.#requireTwo(failures);
-    const given: { host: string; text: string }[] = [];
+    const replies: { host: string; text: string }[] = [];
     const queue = this.#usable(false);
     // Two at once; a third only where they differ, or one is away.
     for (let some = queue.splice(0, 2); some.length > 0; some = queue.splice(0, 1)) {
@@ -152,15 +152,16 @@ export class RpcEndpoints implements EvmNode {
           continue;
         }
         const text = requests.map(({ method }, i) => comparedAnswer(method, answers[i])).join();
-        const isAgreed = given.some((one) => one.text === text);
-        given.push({ host: endpoint.host, text });
+        const isAgreed = replies.some((one) => one.text === text);
+        replies.push({ host: endpoint.host, text });
         if (!isAgreed) continue;
-        this.#noteLone(requests, given, text);
+        this.#logOutvoted(requests, replies, text);
         return answers;
       }
     }
-    if (given.length > 1) failures.push(`${given.map(({ host }) => host).join(' and ')} answer differently`);
-    throw this.#unavailable(requests, failures, tellingOf(causes));
+    if (replies.length > 1)
+      failures.push(`${replies.map(({ host }) => host).join(' and ')} answer differently`);
+    throw this.#unavailable(requests, failures, mostUsefulCause(causes));
   }
 
   #requireTwo(failures: string[]): void {
@@ -172,13 +173,17 @@ export class RpcEndpoints implements EvmNode {
     const why = this.#endpoints.some(({ isOwn }) => isOwn) ? `your own node is away${alone}` : hint;
     throw new ChainUnavailable(
       this.#network,
-      [why, ...failures, ...this.#restingBeside(failures)].join('; '),
+      [why, ...failures, ...this.#describeBackingOff(failures)].join('; '),
     );
   }
 
   /** Somebody was outvoted: it lies, lags or is out of order. */
-  #noteLone(requests: readonly NodeRequest[], given: { host: string; text: string }[], text: string): void {
-    for (const { host } of given.filter((one) => one.text !== text)) {
+  #logOutvoted(
+    requests: readonly NodeRequest[],
+    replies: { host: string; text: string }[],
+    text: string,
+  ): void {
+    for (const { host } of replies.filter((one) => one.text !== text)) {
       if (isLineDue(this.#log, `outvoted ${host}`))
         this.#log.warn(
           { host, methods: methodsOf(requests) },
@@ -188,20 +193,20 @@ export class RpcEndpoints implements EvmNode {
   }
 
   #unavailable(requests: readonly NodeRequest[], failures: readonly string[], cause?: EndpointFailed) {
-    const why = [...failures, ...this.#restingBeside(failures)].join('; ');
+    const why = [...failures, ...this.#describeBackingOff(failures)].join('; ');
     return new ChainUnavailable(this.#network, `no usable answer to ${methodsOf(requests)}: ${why}`, cause);
   }
 
   /** Why each endpoint that rests got no request; `failures` name the others. */
-  #restingBeside(failures: readonly string[]): string[] {
-    return this.#endpoints.flatMap(({ resting: why, host }) =>
+  #describeBackingOff(failures: readonly string[]): string[] {
+    return this.#endpoints.flatMap(({ backingOff: why, host }) =>
       why === undefined || failures.some((failure) => failure.startsWith(`${host} `)) ? [] : [why],
     );
   }
 }
 
 /** Where one endpoint found the question too large, a smaller one may help. */
-function tellingOf(causes: readonly EndpointFailed[]): EndpointFailed | undefined {
+function mostUsefulCause(causes: readonly EndpointFailed[]): EndpointFailed | undefined {
   return causes.find(({ failure }) => failure === 'too_large' || failure === 'timeout') ?? causes[0];
 }
 

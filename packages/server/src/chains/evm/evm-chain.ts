@@ -1,22 +1,28 @@
-import {
-  type Broadcast,
-  type Chain,
-  type ChainCaps,
-  type FeeEstimate,
-  type FeeKind,
-  type MandateSetup,
-  type MandateStatesAnswer,
-  type MovementSpec,
-  type Precheck,
-  type PrecheckRequest,
-  type SignedTx,
-  type SweepSpec,
-  type TransferSpec,
-  type TxStatus,
-  UnbuildableTransfer,
+import type {
+  Broadcast,
+  Chain,
+  ChainCaps,
+  ChargeSpec,
+  ChargesPrecheck,
+  ChargesRequest,
+  CheckedMandate,
+  FeeEstimate,
+  FeeKind,
+  Mandate,
+  MandateRequest,
+  MandateSetup,
+  MandateStatesAnswer,
+  MovementSpec,
+  Precheck,
+  PrecheckRequest,
+  SignedMandate,
+  SignedTx,
+  SweepSpec,
+  TransferSpec,
+  TxStatus,
 } from '../port/port.ts';
 import { EvmReader, type ReaderOptions } from './reader.ts';
-import { EvmSender, NO_MANDATES } from './sender.ts';
+import { EvmSender } from './sender.ts';
 import type { TransactionSigner } from './signing.ts';
 
 /** Two epochs: `finalized` is 64 to 95 blocks behind the newest block. Shown to people; the node's tag decides. */
@@ -39,7 +45,8 @@ export class EvmChain extends EvmReader implements Chain {
     super(options);
     const { network, node, signer, merchantId, account, addresses, tank } = options;
     const deposit = async (index: number) => addresses.deposit(index);
-    const wallets = { account, hot: addresses.hot, tank, deposit };
+    const { hot, owner } = addresses;
+    const wallets = { account, hot, owner, tank, deposit };
     const sender = new EvmSender({ network, node, signer, merchantId, wallets, head: () => this.head() });
     this.#sender = sender;
     this.caps = {
@@ -55,6 +62,10 @@ export class EvmChain extends EvmReader implements Chain {
 
   precheck(request: PrecheckRequest): Promise<Precheck> {
     return this.#sender.precheck(request);
+  }
+
+  precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
+    return this.#sender.precheckCharges(request);
   }
 
   nativeBalance(address: string): Promise<bigint> {
@@ -85,15 +96,19 @@ export class EvmChain extends EvmReader implements Chain {
     return this.#sender.estimateFee(kind, items);
   }
 
-  async mandateSetup(): Promise<MandateSetup> {
-    throw new UnbuildableTransfer(NO_MANDATES);
+  mandateSetup(request: MandateRequest): Promise<MandateSetup> {
+    return this.#sender.mandateSetup(request);
   }
 
-  async mandateStates(): Promise<MandateStatesAnswer> {
-    throw new UnbuildableTransfer(NO_MANDATES);
+  checkMandate(signed: SignedMandate): Promise<CheckedMandate> {
+    return this.#sender.checkMandate(signed);
   }
 
-  async buildCharge(): Promise<SignedTx> {
-    throw new UnbuildableTransfer(NO_MANDATES);
+  mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
+    return this.#sender.mandateStates(mandates);
+  }
+
+  buildCharge(spec: ChargeSpec): Promise<SignedTx> {
+    return this.#sender.buildCharge(spec);
   }
 }

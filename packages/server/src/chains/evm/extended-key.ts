@@ -7,17 +7,20 @@ import { DEPOSIT_INDEX_MAX } from '../port/port.ts';
 const ACCOUNT_DEPTH = 3;
 const DEPOSITS = 0;
 const WALLETS = 1;
+const OWNERS = 2;
 /** A thousand times the addresses of a page; what falls out is derived again. */
 const CACHED_MAX = 20_000;
 
 /**
  * The addresses of one merchant's account, derived from the extended public key of `m/44'/60'/a'` alone: deposits at `0/i`,
- * the hot wallet at `1/0`. A derivation takes about a millisecond.
+ * the hot wallet at `1/0`, the owner of its account at the collector at `2/0`. A derivation takes about a millisecond.
  *
  * @throws RangeError where the text is no extended public key of an account
  */
 export class AccountAddresses {
   readonly hot: string;
+  /** Owner of the merchant's account at the collector. */
+  readonly owner: string;
   readonly #deposits: HDKey;
   readonly #cached = new Map<number, string>();
 
@@ -25,6 +28,7 @@ export class AccountAddresses {
     const account = readExtendedKey(extendedPublicKey);
     this.#deposits = account.deriveChild(DEPOSITS);
     this.hot = addressOf(account.deriveChild(WALLETS).deriveChild(0));
+    this.owner = addressOf(account.deriveChild(OWNERS).deriveChild(0));
   }
 
   /** @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX` */

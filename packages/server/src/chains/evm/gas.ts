@@ -10,6 +10,11 @@ export type GasUse =
   /** Native coin to a wallet of ours, also none of it. */
   | { kind: 'plain' }
   | { kind: 'approve' }
+  | { kind: 'account' }
+  | { kind: 'activate' }
+  /** An activation after the payer's signed approval. */
+  | { kind: 'permit' }
+  | { kind: 'charge' }
   | { kind: 'deploy'; bytes: number }
   | { kind: 'sweep'; addresses: number; authorizations: number };
 
@@ -33,8 +38,24 @@ const PLAIN_MAX = 30_000n;
 const APPROVE = 56_000n;
 const APPROVE_MAX = 100_000n;
 
+const ACCOUNT = 92_000n;
+const ACCOUNT_MAX = 130_000n;
+
+const ACTIVATE = 55_000n;
+/** A contract's wallet checks its signatures by code of its own. */
+const ACTIVATE_MAX = 250_000n;
+
+/** USDC's permit through its proxy, with its calldata. */
+const PERMIT = 73_500n;
+const PERMIT_MAX = 120_000n;
+
+/** USDC into a home that holds none yet, through its proxy; later charges are 102,000. */
+const CHARGE = 139_200n;
+const CHARGE_MAX = 220_000n;
+
 /** For each byte 200 to keep it and 16 to send it; the rest is the call, CREATE2 and the constructor. */
 const DEPLOY_BYTE = 220n;
+const DEPLOY_BYTE_MAX = 230n;
 const DEPLOY_BASE = 70_000n;
 const DEPLOY_BASE_MAX = 120_000n;
 
@@ -62,6 +83,14 @@ export function expectedGas(use: GasUse): bigint {
       return PLAIN;
     case 'approve':
       return APPROVE;
+    case 'account':
+      return ACCOUNT;
+    case 'activate':
+      return ACTIVATE;
+    case 'permit':
+      return ACTIVATE + PERMIT;
+    case 'charge':
+      return CHARGE;
     case 'deploy':
       return DEPLOY_BASE + DEPLOY_BYTE * BigInt(use.bytes);
     case 'sweep':
@@ -101,8 +130,16 @@ function limitOf(use: GasUse): bigint {
       return PLAIN_MAX;
     case 'approve':
       return APPROVE_MAX;
+    case 'account':
+      return ACCOUNT_MAX;
+    case 'activate':
+      return ACTIVATE_MAX;
+    case 'permit':
+      return ACTIVATE_MAX + PERMIT_MAX;
+    case 'charge':
+      return CHARGE_MAX;
     case 'deploy':
-      return DEPLOY_BASE_MAX + DEPLOY_BYTE * BigInt(use.bytes);
+      return DEPLOY_BASE_MAX + DEPLOY_BYTE_MAX * BigInt(use.bytes);
     case 'sweep':
       return (
         SWEEP_BASE_MAX +

@@ -3,7 +3,7 @@ import { SignerClient } from '@florin/signer/client';
 import type { SignerAddress } from '../../platform/config.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount } from '../accounts.ts';
-import type { LiveChains, NetworkFacts, Tank } from '../live-chains.ts';
+import type { LiveChains, NetworkFacts, SignedText, Tank } from '../live-chains.ts';
 import { BlockFeed } from './blocks.ts';
 import {
   type DeploymentQuote,
@@ -22,6 +22,7 @@ import { CheckedNode } from './network-check.ts';
 import { readsOf } from './node-answers.ts';
 import { readNative } from './precheck.ts';
 import { RemoteSigner } from './remote-signer.ts';
+import { isSignedText } from './signed-text.ts';
 import { type ContractReport, verifyContracts } from './verify-contracts.ts';
 
 const TEST_REFRESH_MS = 500;
@@ -80,13 +81,14 @@ export class LiveEthereum implements LiveChains, AccountSource {
 
   facts(network: Network): NetworkFacts | undefined {
     if (network !== 'erc20') return undefined;
-    const { isTest, chainId, tokens, explorer } = this.#options.network;
+    const { isTest, chainId, name, publicEndpoint, collector, tokens, explorer } = this.#options.network;
     const addresses: Partial<Record<Asset, string>> = {};
     for (const asset of ASSETS) {
       const address = tokens[asset]?.address;
       if (address !== undefined) addresses[asset] = address;
     }
-    return { isTest, chainId, tokens: addresses, transactionUrl: explorer?.transaction ?? null };
+    const transactionUrl = explorer?.transaction ?? null;
+    return { isTest, chainId, name, publicEndpoint, collector, tokens: addresses, transactionUrl };
   }
 
   async readTank(network: Network): Promise<Tank | undefined> {
@@ -94,6 +96,10 @@ export class LiveEthereum implements LiveChains, AccountSource {
     if (network !== 'erc20' || account === undefined) return undefined;
     const address = new AccountAddresses(account.extendedPublicKey).hot;
     return { address, native: await readNative(readsOf(this.#node), address) };
+  }
+
+  async isSignedText(network: Network, signed: SignedText): Promise<boolean> {
+    return network === 'erc20' && (await isSignedText(this.#node, signed));
   }
 
   /**

@@ -122,7 +122,7 @@ export class CheckedNode implements EvmNode {
 }
 
 /** What to ask for each token and contract, and what the answers in that order show. */
-function contractQuestions({ tokens, batchPayout, sweeper }: EvmNetwork) {
+function contractQuestions({ tokens, batchPayout, sweeper, collector }: EvmNetwork) {
   const requests: NodeRequest[] = [];
   const judges: ((result: unknown) => string | undefined)[] = [];
   const add = (method: string, params: unknown[], judge: (result: unknown) => string | undefined) => {
@@ -149,6 +149,7 @@ function contractQuestions({ tokens, batchPayout, sweeper }: EvmNetwork) {
   }
   if (batchPayout !== null) needCode('contracts.batch_payout', batchPayout);
   if (sweeper !== null) needCode('contracts.sweeper', sweeper);
+  if (collector !== null) needCode('contracts.collector', collector);
   const findMistakes = (results: readonly unknown[]): string[] =>
     judges.flatMap((judge, place) => judge(results[place]) ?? []);
   return { requests, findMistakes };

@@ -7,12 +7,16 @@ export interface EvmNetwork {
   isTest: boolean;
   endpoints: readonly Endpoint[];
   chainId: number;
+  /** A node for payers' wallets that do not know this network, without a key; null: they are offered none. */
+  publicEndpoint: string | null;
   genesisHash: string;
   /** By asset; an asset that is absent is not taken on this network. */
   tokens: Readonly<Partial<Record<Asset, { address: string }>>>;
   /** Null: items are paid by single transfers. */
   batchPayout: string | null;
   sweeper: string | null;
+  /** Null: no wallet is charged. */
+  collector: string | null;
   finality: {
     tag: 'finalized';
     /** Confirmations after which small deposits are credited; null: never early. */

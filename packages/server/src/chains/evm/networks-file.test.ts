@@ -46,6 +46,7 @@ test('a good file is read, with canonical addresses and amounts as integers', ()
     ],
     tokens: { USDT: { address: TOKEN_CONTRACTS.erc20.USDT } },
     batchPayout: null,
+    collector: null,
     feeCeilings: { maxFeePerGas: 100_000_000_000n, gasPerTransaction: 16_777_216n },
   });
 });
@@ -126,6 +127,16 @@ const WRONG: [name: string, changes: object, lines: string[]][] = [
       'explorer.transaction must contain {tx_id}',
       'explorer.address must be a link that begins with https://',
     ],
+  ],
+  [
+    'a node for wallets that holds a key',
+    { public_endpoint: 'https://node.example/?key=1' },
+    ['public_endpoint is shown to every payer: give one without a password or query'],
+  ],
+  [
+    'a node for wallets that is not encrypted',
+    { public_endpoint: 'http://node.example/' },
+    ['public_endpoint must be a URL that begins with https://'],
   ],
   [
     'another finality',

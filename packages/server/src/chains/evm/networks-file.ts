@@ -11,7 +11,7 @@ const ERRORS_MAX = 1_000;
 const WEI = /^(0|[1-9][0-9]{0,27})$/;
 /** EIP-7825: no transaction of mainnet may have more. */
 const GAS_MAX = 16_777_216;
-/** What any transaction of ours fits into: the largest one that cannot be split deploys a contract. */
+/** What any transaction of ours fits into but the one that deploys the collector, once: 2 million. */
 const GAS_MIN = 1_000_000;
 
 const closed = { additionalProperties: false };
@@ -38,11 +38,18 @@ export const NetworkEntry = Type.Object(
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'a whole number, such as 1 for mainnet',
     }),
+    /** A node that payers' wallets may add this network with: everybody reads it. Null: they are offered none. */
+    public_endpoint: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'the URL of a node without a key, or null' }),
+    ),
     /** Another one under the same chain id is another chain: a local node that was started again. */
     genesis_hash: Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '0x and 64 small hex digits' }),
     tokens: Type.Object({ USDT: Type.Optional(Token), USDC: Type.Optional(Token) }, closed),
-    /** Null before it is deployed: payouts are single transfers then, and nothing is swept. */
-    contracts: Type.Object({ batch_payout: AddressOrNull, sweeper: AddressOrNull }, closed),
+    /** Null before it is deployed: payouts are single transfers then, nothing is swept, and no wallet is charged. */
+    contracts: Type.Object(
+      { batch_payout: AddressOrNull, sweeper: AddressOrNull, collector: Type.Optional(AddressOrNull) },
+      closed,
+    ),
     /** Blocks up to the node's `finalized` are final; small deposits count earlier, after so many blocks. */
     finality: Type.Object(
       {
@@ -176,19 +183,22 @@ function readEntry(entry: NetworkEntry, complain: Complain): EvmNetwork {
     if (token !== undefined) tokens[asset] = { address: contract(`tokens.${asset}.address`, token.address) };
   }
   if (Object.keys(tokens).length === 0) complain('tokens', 'is empty: name USDT, USDC or both');
-  const { batch_payout, sweeper } = entry.contracts;
+  const { batch_payout, sweeper, collector = null } = entry.contracts;
   const { fee_ceilings: fees, finality, explorer } = entry;
   checkFees(fees, complain);
+  checkPublic(entry.public_endpoint ?? null, complain);
   checkExplorer(explorer, complain);
   return {
     name: entry.name,
     isTest: entry.test,
     endpoints: readEndpoints(entry.endpoints, complain),
     chainId: entry.chain_id,
+    publicEndpoint: entry.public_endpoint ?? null,
     genesisHash: entry.genesis_hash,
     tokens,
     batchPayout: batch_payout === null ? null : contract('contracts.batch_payout', batch_payout),
     sweeper: sweeper === null ? null : contract('contracts.sweeper', sweeper),
+    collector: collector === null ? null : contract('contracts.collector', collector),
     finality: { tag: finality.tag, earlyConfirmations: finality.early_confirmations },
     feeCeilings: {
       maxFeePerGas: BigInt(fees.max_fee_per_gas),
@@ -206,6 +216,16 @@ function checkFees(fees: NetworkEntry['fee_ceilings'], complain: Complain): void
     complain('fee_ceilings.max_priority_fee_per_gas', 'is 0: nothing that is stuck could be replaced');
   if (BigInt(fees.max_priority_fee_per_gas) > BigInt(fees.max_fee_per_gas))
     complain('fee_ceilings.max_priority_fee_per_gas', 'is above max_fee_per_gas: lower it');
+}
+
+/** Wallets take nothing else; one with a password or a query most likely holds a key. */
+function checkPublic(endpoint: string | null, complain: Complain): void {
+  if (endpoint === null) return;
+  const url = URL.parse(endpoint);
+  const isEncrypted = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url === null || !isEncrypted) complain('public_endpoint', 'must be a URL that begins with https://');
+  else if (url.username !== '' || url.password !== '' || url.search !== '')
+    complain('public_endpoint', 'is shown to every payer: give one without a password or query');
 }
 
 function checkExplorer(explorer: NetworkEntry['explorer'], complain: Complain): void {

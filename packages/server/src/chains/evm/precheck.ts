@@ -67,6 +67,12 @@ export async function readNative(node: NodeReads, address: string): Promise<bigi
   return readQuantity(await node.call('eth_getBalance', [address, 'latest']), 'eth_getBalance');
 }
 
+export async function readTank(node: NodeReads, address: Address): Promise<Precheck['tank']> {
+  const count = await node.call('eth_getTransactionCount', [address, 'latest']);
+  const nextSequence = readQuantity(count, 'eth_getTransactionCount');
+  return { address, nextSequence, native: await readNative(node, address) };
+}
+
 /** What `spender` may pull of `owner`'s tokens, as of the newest block. */
 export async function readAllowance(
   node: NodeReads,

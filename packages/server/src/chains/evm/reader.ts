@@ -133,8 +133,8 @@ export class EvmReader implements ReadingPart {
     const token = network.tokens[asset]?.address;
     // Nobody holds here what this network does not take.
     if (token === undefined) return { height, balances: new Map() };
-    const word = at === 'final' ? 'two' : 'one';
-    return { height, balances: await readBalances(node, { token, addresses, height, word }) };
+    const endpoints = at === 'final' ? 'two' : 'one';
+    return { height, balances: await readBalances(node, { token, addresses, height, endpoints }) };
   }
 
   async scan(query: ScanQuery): Promise<ScanAnswer> {
@@ -157,8 +157,8 @@ export class EvmReader implements ReadingPart {
 
   /** Coins that are sent to a token or to a contract of ours stay there. */
   #contracts(): Map<string, 'token_contract' | 'program'> {
-    const { tokens, batchPayout, sweeper } = this.#options.network;
-    const own = [batchPayout, sweeper].filter((address) => address !== null);
+    const { tokens, batchPayout, sweeper, collector } = this.#options.network;
+    const own = [batchPayout, sweeper, collector].filter((address) => address !== null);
     return new Map([
       ...own.map((address) => [address, 'program'] as const),
       ...Object.values(tokens).map(({ address }) => [address, 'token_contract'] as const),

@@ -2,7 +2,7 @@ import { type Address, type Hex, parseEventLogs } from 'viem';
 import type { TxStatus } from '../port/port.ts';
 import { BatchPayout, Sweeper } from './artifacts.ts';
 import type { Content } from './content.ts';
-import { TOKEN_ABI } from './contracts.ts';
+import { COLLECTOR_ABI, TOKEN_ABI } from './contracts.ts';
 import { readAddress, readBytes, readList, readQuantity, readRecord, unusable } from './node-answers.ts';
 
 /** What a receipt says of a transaction of ours. */
@@ -71,6 +71,8 @@ export function itemOutcomes(content: Content, sender: Address, receipt: Receipt
       return { itemOk: sweepOutcomes(content, receipt.logs) };
     case 'transfer':
       return { itemOk: [hasTransferred(content, sender, receipt.logs)] };
+    case 'charge':
+      return chargeOutcome(content, receipt.logs);
     case 'movement':
       return { itemOk: [] };
   }
@@ -107,6 +109,18 @@ function sweepOutcomes(
   return sweeps.map(({ from, token, amount }) => moved.has(`${from} ${token} ${amount}`));
 }
 
+function chargeOutcome(
+  { contract, account, id }: Extract<Content, { kind: 'charge' }>,
+  logs: readonly Log[],
+): ItemOutcomes {
+  const own = eventsOf(COLLECTOR_ABI, contract, logs).filter(
+    ({ args }) => args.account === account && args.id === id,
+  );
+  const names = own.map(({ eventName }) => eventName);
+  const itemOk = [names.includes('Charged')];
+  return names.includes('ChargedBefore') ? { itemOk, paidBefore: [true] } : { itemOk };
+}
+
 /** A token that takes a fee reports less than was sent. */
 function hasTransferred(
   { token, to, amount }: Extract<Content, { kind: 'transfer' }>,
@@ -118,11 +132,9 @@ function hasTransferred(
   );
 }
 
-function eventsOf<const abi extends typeof BatchPayout.abi | typeof Sweeper.abi | typeof TOKEN_ABI>(
-  abi: abi,
-  contract: Address,
-  logs: readonly Log[],
-) {
+function eventsOf<
+  const abi extends typeof BatchPayout.abi | typeof Sweeper.abi | typeof TOKEN_ABI | typeof COLLECTOR_ABI,
+>(abi: abi, contract: Address, logs: readonly Log[]) {
   const own = logs.filter(({ address }) => address === contract);
   return parseEventLogs({ abi, logs: own.map(toRpcLog) });
 }

@@ -13,6 +13,7 @@ import type {
   ApprovalRules,
   HeldFor,
   HolderJournal,
+  HolderLimits,
   JournalHead,
   WalletHolder,
 } from '../port/wallet-holder.ts';
@@ -76,6 +77,12 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     // What was signed a moment ago counts.
     const { thresholds, approvers } = await orUnavailable(this.#readStatus());
     return { approvers, payouts: ruleOf(thresholds.payouts), refunds: ruleOf(thresholds.refunds) };
+  }
+
+  async limits(): Promise<HolderLimits | undefined> {
+    const { networks } = await orUnavailable(this.#recentStatus());
+    const rules = networks.find(({ network }) => network === 'erc20');
+    return rules && { collector: rules.collector, gasTopUp: BigInt(rules.gasTopUp) };
   }
 
   close(): void {

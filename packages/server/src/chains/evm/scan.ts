@@ -3,7 +3,7 @@ import { ChainUnavailable } from '../port/port-errors.ts';
 import type { BlockFeed } from './blocks.ts';
 import { firstBlockAfter, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
 import type { Header } from './headers.ts';
-import type { PlacedTransfer } from './places.ts';
+import type { IndexedTransfer } from './receipt-transfers.ts';
 import type { Snapshot } from './tip.ts';
 import type { LoggedTransfer } from './transfer-logs.ts';
 
@@ -124,20 +124,20 @@ async function present(
   // A small deposit may be credited from here on.
   const isEarly = ({ height }: LoggedTransfer) =>
     earlyConfirmations !== null && head.height - height + 1n >= BigInt(earlyConfirmations);
-  const placed = [
-    ...(await feed.placed(finalOnes, 'two')),
-    ...(await feed.placed(others.filter(isEarly), 'two')),
-    ...(await feed.placed(
+  const indexed = [
+    ...(await feed.withIndexes(finalOnes, 'two')),
+    ...(await feed.withIndexes(others.filter(isEarly), 'two')),
+    ...(await feed.withIndexes(
       others.filter((one) => !isEarly(one)),
       'one',
     )),
   ];
   const headers = await feed.finalHeaders(finalOnes.map(({ height }) => height));
   for (const header of tip) headers.set(header.height, header);
-  return placed.map((one) => toChainTransfer(one, headers.get(one.height)));
+  return indexed.map((one) => toChainTransfer(one, headers.get(one.height)));
 }
 
-function toChainTransfer(one: PlacedTransfer, header: Header | undefined): ChainTransfer {
+function toChainTransfer(one: IndexedTransfer, header: Header | undefined): ChainTransfer {
   if (header?.hash !== one.blockHash)
     throw new ChainUnavailable('erc20', `block ${one.height} was replaced while it was read`);
   const { txId, index, asset, from, to, amount, height } = one;

@@ -3,19 +3,31 @@ import type { Purpose } from '@florin/signer/protocol';
 import type { Address } from 'viem';
 import {
   type Broadcast,
+  type ChargeSpec,
+  type ChargesPrecheck,
+  type ChargesRequest,
+  type CheckedMandate,
   type FeeEstimate,
   type FeeKind,
   type Head,
   type KeyRef,
+  type Mandate,
+  type MandateRequest,
+  type MandateSetup,
+  type MandateStatesAnswer,
+  type Movement,
   type MovementSpec,
   type Precheck,
   type PrecheckRequest,
+  type SignedMandate,
   type SignedTx,
+  SignerUnavailable,
   type SweepSpec,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import { buildChargeCall } from './build-charge.ts';
 import {
   buildMovementCall,
   deploymentOf,
@@ -31,12 +43,17 @@ import {
   transferGas,
   transferPurpose,
 } from './build-transfer.ts';
+import { findRefusal } from './collector-errors.ts';
 import { type Fees, presentPrice, priceOf, replacementOf } from './fees.ts';
 import { expectedGas, type GasUse, gasLimit } from './gas.ts';
+import { collectorOf, mandateSetupOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { type NodeReads, readBytes, readFeeHistory, readQuantity, readsOf } from './node-answers.ts';
-import { readAllowance, readNative, readToken } from './precheck.ts';
+import { withPermit } from './permits.ts';
+import { readAllowance, readNative, readTank, readToken } from './precheck.ts';
+import { checkMandate, precheckCharges } from './precheck-charges.ts';
+import { readMandates } from './read-mandates.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type SigningOrder, type TransactionSigner } from './signing.ts';
 import { readStatus } from './status.ts';
@@ -58,6 +75,8 @@ export interface EvmWallets {
   /** Account number, from 1. */
   account: number;
   hot: string;
+  /** Owner of its account at the collector. */
+  owner: string;
   /** Of account 0, shared by all merchants. */
   tank: string;
   deposit(index: number): Promise<string>;
@@ -69,12 +88,14 @@ export class EvmSender {
   readonly #reads: NodeReads;
   readonly #hot: Address;
   readonly #tank: Address;
+  readonly #owner: Address;
 
   constructor(options: EvmSenderOptions) {
     this.#options = options;
     this.#reads = readsOf(options.node);
     this.#hot = toAddress(options.wallets.hot);
     this.#tank = toAddress(options.wallets.tank);
+    this.#owner = toAddress(options.wallets.owner);
   }
 
   get maxItemsPerTx(): number {
@@ -118,14 +139,48 @@ export class EvmSender {
     );
   }
 
+  async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
+    if (spec.keyRef !== 'hot') {
+      throw new UnbuildableTransfer(`the hot wallet alone charges on this network, not ${spec.keyRef}`);
+    }
+    const { call, purpose } = buildChargeCall(this.#options.network, this.#own, spec);
+    return await this.#sign(spec, { call, purpose, itemIds: [spec.chargeId] });
+  }
+
+  async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
+    const { network, node } = this.#options;
+    return await withPermit({ network, node }, mandateSetupOf(network, this.#own, request), request);
+  }
+
+  async checkMandate(signed: SignedMandate): Promise<CheckedMandate> {
+    const { network, node } = this.#options;
+    return await checkMandate({ network, node, wallets: this.#own }, signed);
+  }
+
+  async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
+    const { network, node, head } = this.#options;
+    const { finalHeight: height } = await head();
+    const collector = collectorOf(network);
+    return { height, states: await readMandates({ node, network, collector }, mandates, height) };
+  }
+
   /** `SignedTx.itemIds` is empty: a movement pays nobody. */
   async buildMovement(spec: MovementSpec): Promise<SignedTx> {
     const { movement, keyRef } = spec;
     const state = await this.#readMovementState(spec);
     const known = { network: this.#options.network, wallets: this.#own, state };
     const { call, purpose } = buildMovementCall(known, keyRef, movement);
+    await this.#assertTaken(movement, call);
     const isFill = movement.kind === 'fill';
     return await this.#sign({ ...spec, isFill }, { call, purpose, itemIds: [] });
+  }
+
+  /** The collector refuses a mandate that its payer has not signed, and what it has already. */
+  async #assertTaken({ kind }: Movement, call: Call): Promise<void> {
+    if (kind !== 'account' && kind !== 'activate') return;
+    const sender = kind === 'account' ? this.#tank : this.#hot;
+    const refusal = await findRefusal(this.#reads, call, sender);
+    if (refusal !== undefined) throw new UnbuildableTransfer(`the collector refuses it: ${refusal}`);
   }
 
   async broadcast(tx: SignedTx): Promise<Broadcast> {
@@ -168,12 +223,7 @@ export class EvmSender {
       items: isSweep ? [] : request.transactions.flat(),
       contract: contract === null ? null : toAddress(contract),
     });
-    const nextSequence = await this.#reads.call('eth_getTransactionCount', [this.#tank, 'latest']);
-    const tank = {
-      address: this.#tank,
-      nextSequence: readQuantity(nextSequence, 'eth_getTransactionCount'),
-      native: await this.nativeBalance(this.#tank),
-    };
+    const tank = await readTank(this.#reads, this.#tank);
     const delegate = deploymentOf('sweep_delegate', this.#own);
     return {
       ...token,
@@ -185,8 +235,25 @@ export class EvmSender {
         approve: costs({ kind: 'approve' }),
         deploy: costs({ kind: 'deploy', bytes: delegate.data.length }),
       },
-      tank,
+      tank: { ...tank, ...(await this.#topUpLimit()) },
     };
+  }
+
+  async precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
+    const { network, node } = this.#options;
+    const checked = await precheckCharges({ network, node, wallets: this.#own }, request);
+    return { ...checked, tank: { ...checked.tank, ...(await this.#topUpLimit()) } };
+  }
+
+  /** A signer that is away signs nothing anyway: what its policy says is not missed. */
+  async #topUpLimit(): Promise<Pick<Precheck['tank'], 'topUpMax'>> {
+    try {
+      const limits = await this.#options.signer.limits();
+      return limits === undefined ? {} : { topUpMax: limits.gasTopUp };
+    } catch (error) {
+      if (error instanceof SignerUnavailable) return {};
+      throw error;
+    }
   }
 
   async nativeBalance(address: string): Promise<bigint> {
@@ -245,7 +312,8 @@ export class EvmSender {
   }
 
   get #own(): MovementWallets {
-    return { account: this.#options.wallets.account, hot: this.#hot, tank: this.#tank };
+    const { account } = this.#options.wallets;
+    return { account, hot: this.#hot, owner: this.#owner, tank: this.#tank };
   }
 
   /** The merchant's `SweepDelegate`: both its home and its sweeper are in its code. */
@@ -276,9 +344,6 @@ export class EvmSender {
   }
 }
 
-/** Mandates of payers' wallets wait for their contract. */
-export const NO_MANDATES = 'mandates on this network are not built yet';
-
 /** About what the largest contract of ours has. */
 const DEPLOYED_BYTES = 2_500;
 
@@ -286,7 +351,12 @@ const DEPLOYED_BYTES = 2_500;
 function gasUseOf(network: EvmNetwork, kind: FeeKind, items: number): GasUse {
   switch (kind) {
     case 'charge':
-      throw new UnbuildableTransfer(NO_MANDATES);
+      collectorOf(network);
+      return { kind };
+    case 'account':
+    case 'activate':
+    case 'permit':
+      return { kind };
     case 'sweep':
       return { kind: 'sweep', addresses: items, authorizations: items };
     case 'approve':

@@ -2,7 +2,7 @@ import type { Purpose, Refusal, RefusalAnswer, SignAnswer, SignRequest } from '@
 import type { Address } from 'viem';
 import { recoverAuthorizationAddress } from 'viem/utils';
 import { type HoldReason, SignerUnavailable, SigningHeld } from '../port/port-errors.ts';
-import { SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
+import { type HolderLimits, SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
 import type { EvmNetwork } from './network.ts';
 import {
   type Authorization,
@@ -20,6 +20,8 @@ import {
  */
 export interface TransactionSigner {
   sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer>;
+  /** As `WalletHolder.limits`. @throws SignerUnavailable */
+  limits(): Promise<HolderLimits | undefined>;
 }
 
 /** What is to be signed, and by whom. */

@@ -1,5 +1,6 @@
 import type { Head, SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { findChargeFault } from './collector-errors.ts';
 import { contentOf } from './content.ts';
 import { type NodeReads, readQuantity, readRecord, toQuantity } from './node-answers.ts';
 import { itemOutcomes, type Receipt, readReceipt } from './receipt.ts';
@@ -54,11 +55,29 @@ async function statusInBlock(
   seen: Receipt,
   finalHeight: bigint,
 ): Promise<TxStatus> {
-  if (seen.height > finalHeight) return describe(tx, content, seen, false);
+  if (seen.height > finalHeight)
+    return await withChargeFault(node, content, describe(tx, content, seen, false), tx);
   const agreed = await agreedReceipt(node, tx.txId);
   if (agreed === undefined) throw disagreement(`that ${tx.txId} is in a block`);
   // A reorganisation between the reads has moved it.
-  return describe(tx, content, agreed, agreed.height <= finalHeight);
+  return await withChargeFault(
+    node,
+    content,
+    describe(tx, content, agreed, agreed.height <= finalHeight),
+    tx,
+  );
+}
+
+/** A charge that failed says why, as its payer can mend it. */
+async function withChargeFault(
+  node: NodeReads,
+  content: SignedContent,
+  status: TxStatus,
+  { sender }: Pick<SignedTx, 'sender'>,
+): Promise<TxStatus> {
+  const { reason, height } = status;
+  if (reason !== 'reverted' || height === undefined || contentOf(content).kind !== 'charge') return status;
+  return { ...status, reason: (await findChargeFault(node, content, { sender, height })) ?? reason };
 }
 
 function describe(tx: SignedTx, content: SignedContent, receipt: Receipt, final: boolean): TxStatus {
@@ -84,7 +103,7 @@ function describe(tx: SignedTx, content: SignedContent, receipt: Receipt, final:
  */
 async function isPassed({ node, head }: ChainView, tx: SignedTx, finalHeight: bigint): Promise<boolean> {
   const sequence = BigInt(tx.sequence ?? 0);
-  // Nodes keep the state of 128 blocks, and finality may lag behind those: what is open at the tip needs no older state.
+  // First at the tip: nodes have dropped states older than 128 blocks, and what is open at the tip was open in the final block.
   if ((await countOf(node, 'call', tx.sender, 'latest')) <= sequence) return false;
   if ((await countOf(node, 'agreed', tx.sender, toQuantity(finalHeight))) <= sequence) return false;
   if ((await agreedReceipt(node, tx.txId)) !== undefined) throw disagreement(`whether ${tx.txId} is mined`);

@@ -1,5 +1,6 @@
 import {
   batchPayoutDeployment,
+  collectorDeployment,
   DETERMINISTIC_DEPLOYER,
   type Deployment,
   delegateDeployment,
@@ -16,7 +17,7 @@ const SALT_BYTES = 32;
 
 /** A contract of ours on the chain, beside what the committed code gives with the wallets of this installation. */
 export interface ContractReport {
-  contract: 'batch_payout' | 'sweeper' | 'sweep_delegate';
+  contract: 'batch_payout' | 'sweeper' | 'collector' | 'sweep_delegate';
   /** Whose it is; null: of the whole installation. */
   merchantId: string | null;
   /** Where it was looked for. */
@@ -29,7 +30,7 @@ export interface ContractReport {
 }
 
 interface Installation {
-  network: Pick<EvmNetwork, 'batchPayout' | 'sweeper'>;
+  network: Pick<EvmNetwork, 'batchPayout' | 'sweeper' | 'collector'>;
   /** The gas tank. */
   tank: string;
   merchants: readonly { merchantId: string; hot: string }[];
@@ -61,7 +62,7 @@ type Wanted = Omit<ContractReport, 'code' | 'expected'> & { deployment: Deployme
 
 function contractsOf({ network, tank, merchants }: Installation): Wanted[] {
   const shared = (
-    contract: 'batch_payout' | 'sweeper',
+    contract: Exclude<ContractReport['contract'], 'sweep_delegate'>,
     configured: string | null,
     deployment: Deployment,
   ): Wanted => ({
@@ -80,6 +81,7 @@ function contractsOf({ network, tank, merchants }: Installation): Wanted[] {
   return [
     shared('batch_payout', network.batchPayout, batchPayoutDeployment()),
     shared('sweeper', network.sweeper, sweeper),
+    shared('collector', network.collector, collectorDeployment()),
     ...delegates,
   ];
 }

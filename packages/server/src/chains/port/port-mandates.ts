@@ -2,6 +2,18 @@ import type { Asset } from '@florin/contract/money';
 
 export type MandatePeriod = 'day' | 'week' | 'month' | 'year';
 
+const DAY_SECONDS = 86_400;
+/** The shortest possible period of each kind: no window with a cap of its own may be shorter. */
+export const PERIOD_SECONDS_MIN: Readonly<Record<MandatePeriod, number>> = {
+  day: DAY_SECONDS,
+  week: 7 * DAY_SECONDS,
+  month: 28 * DAY_SECONDS,
+  year: 365 * DAY_SECONDS,
+};
+
+/** For how long an approval that is signed with a mandate can be sent: its terms are handed in within a day, and sent within another. */
+export const PERMIT_SECONDS = 2 * DAY_SECONDS;
+
 /** A payer's permission: up to `cap` units in each window of a subscription, into one wallet of ours and no other. */
 export interface Mandate {
   /** Its id on the network, derived from all other fields. */
@@ -16,6 +28,11 @@ export interface Mandate {
   /** Unix seconds between which it may be charged; null: without end. */
   startsAt: number;
   endsAt: number | null;
+  /**
+   * Most subscriptions that it may be charged for, each with a cap of its own. Required where the payer signs for it; absent:
+   * the network does not count them.
+   */
+  subscriptions?: number;
   /** Makes mandates distinct that are equal otherwise. */
   salt: string;
 }
@@ -26,6 +43,11 @@ export interface MandateRequest extends Omit<Mandate, 'mandateId' | 'recipient'>
    * it. On spl it replaces another spender's too, as a token account has one delegate.
    */
   allowance: bigint;
+  /**
+   * Unix seconds until which a signed approval can be sent. Where it is given, and token and wallet can do with a signature
+   * (EIP-2612), the step `permit` takes the place of `approve`. Absent: the approval is a transaction of the payer.
+   */
+  permitUntil?: number;
 }
 
 export interface MandateSetup {
@@ -38,8 +60,41 @@ export interface MandateSetup {
 
 export type MandateStep =
   | { kind: 'approve'; asset: Asset; spender: string; amount: bigint }
-  /** Registers the mandate at the collector; absent where the network has none. */
-  | { kind: 'activate'; mandateId: string };
+  /**
+   * The same approval as a signature, which the movement `activate` brings along: the payer pays no fee. `nonce` is the token's,
+   * `typedData` as below.
+   */
+  | {
+      kind: 'permit';
+      asset: Asset;
+      spender: string;
+      amount: bigint;
+      nonce: bigint;
+      deadline: number;
+      typedData?: string;
+    }
+  /**
+   * Registers the mandate at the collector; absent where the network has none. `typedData`: JSON that the wallet signs
+   * (EIP-712), and the movement `activate` brings the signature to the chain.
+   */
+  | { kind: 'activate'; mandateId: string; typedData?: string };
+
+/** An approval that the payer has signed. */
+export interface SignedPermit {
+  amount: bigint;
+  nonce: bigint;
+  /** Unix seconds; the token takes it until then. */
+  deadline: number;
+  /** Hex. */
+  signature: string;
+}
+
+/**
+ * What the token says of a signed approval. `open`: it takes it now. `spent`: another signature with that nonce, or this one, was
+ * sent before, by whomever: the allowance counts. `expired`: too little time is left to send it. `refused`: it is not
+ * signed so by that wallet, or the token takes nothing of it now.
+ */
+export type PermitState = 'open' | 'spent' | 'expired' | 'refused';
 
 export interface MandateState {
   /** `missing`: not on the chain, or gone from it. `revoked`: the payer has revoked it. */
@@ -56,6 +111,17 @@ export interface MandateStatesAnswer {
   states: MandateState[];
 }
 
+export interface ChargeTerms {
+  mandate: Mandate;
+  /** The caller's id of this charge, the only entry of `SignedTx.itemIds`. */
+  chargeId: string;
+  amount: bigint;
+  /** The cap applies to each subscription and window (Unix seconds); overlapping windows count together. */
+  subscriptionId: string;
+  windowStart: number;
+  windowEnd: number;
+}
+
 /** The network's reason for refusing a charge. */
 export type ChargeFault = (typeof CHARGE_FAULTS)[number];
 export const CHARGE_FAULTS = [
@@ -63,4 +129,6 @@ export const CHARGE_FAULTS = [
   'insufficient_allowance',
   'cap_exceeded',
   'mandate_revoked',
+  /** It arrived after the end of its window or of the mandate's term. We were late; the payer did nothing wrong. */
+  'too_late',
 ] as const;

@@ -1,4 +1,12 @@
 import type { Asset } from '@florin/contract/money';
+import type {
+  ChargeFault,
+  ChargeTerms,
+  Mandate,
+  MandateState,
+  PermitState,
+  SignedPermit,
+} from './port-mandates.ts';
 
 /** Transactions that are to be sent: payments of the hot wallet, or sweeps that the gas tank sends. */
 export type PrecheckRequest =
@@ -36,6 +44,49 @@ export interface Precheck {
   isDelegateMissing: boolean;
   /** The most that each of the movements can cost that may have to come first. */
   movementFees: Readonly<Record<'gas' | 'approve' | 'deploy', bigint>>;
-  /** The gas tank and what it holds. */
-  tank: { address: string; native: bigint; nextSequence: bigint };
+  /** The gas tank, what it holds, and the most that its holder gives in one top-up, where that is known. */
+  tank: { address: string; native: bigint; nextSequence: bigint; topUpMax?: bigint };
+}
+
+/** Charges of one token that are to be sent, or the mandate that is to be activated before any. */
+export interface ChargesRequest {
+  asset: Asset;
+  charges: readonly ChargeTerms[];
+  activation?: SignedMandate;
+}
+
+export interface SignedMandate {
+  mandate: Mandate;
+  /** The payer's, hex. */
+  signature: string;
+  /** The approval, where the payer has signed that too. */
+  permit?: SignedPermit;
+}
+
+export interface CheckedMandate extends MandateState {
+  isSignatureRefused: boolean;
+  /** Whether the activation passes, with the gas that it will have; of a mandate that is not missing this says nothing. */
+  isTaken: boolean;
+  /** Null: the payer has signed no approval. */
+  permit: PermitState | null;
+}
+
+/** As of the newest block. */
+export interface ChargesPrecheck extends Pick<Precheck, 'refused' | 'native' | 'tank'> {
+  /** The most that one charge can cost. */
+  fee: bigint;
+  /** The most that each of the movements can cost that may have to come first; `activate` with its permit, if it has one. */
+  movementFees: Readonly<Record<'gas' | 'account' | 'activate', bigint>>;
+  /** The merchant's account at the collector is not open yet. */
+  isAccountMissing: boolean;
+  /** Somebody else charges for the open account, or nobody: its owner has named another operator. */
+  isOtherOperator: boolean;
+  /** Ids of the request's mandates that are not on the chain. */
+  missing: ReadonlySet<string>;
+  /** Why charges would fail now, by their ids; those of missing mandates are not among them. */
+  faults: ReadonlyMap<string, ChargeFault>;
+  /** Ids of charges that would fail for a reason that is none of these, or of which two endpoints tell another one. */
+  unclear: ReadonlySet<string>;
+  /** Of the mandate that is to be activated; null: there is none. */
+  activation: CheckedMandate | null;
 }

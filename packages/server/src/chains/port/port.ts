@@ -1,11 +1,27 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Authority } from './authority.ts';
-import type { Mandate, MandateRequest, MandateSetup, MandateStatesAnswer } from './port-mandates.ts';
-import type { Precheck, PrecheckRequest } from './port-precheck.ts';
+import type { AddressCheck, ValidateOptions } from './port-addresses.ts';
+import type {
+  ChargeTerms,
+  Mandate,
+  MandateRequest,
+  MandateSetup,
+  MandateStatesAnswer,
+  SignedPermit,
+} from './port-mandates.ts';
+import type {
+  ChargesPrecheck,
+  ChargesRequest,
+  CheckedMandate,
+  Precheck,
+  PrecheckRequest,
+  SignedMandate,
+} from './port-precheck.ts';
 import type { Head, ScanAnswer, ScanQuery } from './port-scan.ts';
 import type { SigningRequest } from './wallet-holder.ts';
 
 export type { Authority, SignedApproval } from './authority.ts';
+export type { AddressCheck, AddressFault, ValidateOptions } from './port-addresses.ts';
 export {
   AddressPoolEmpty,
   ChainUnavailable,
@@ -17,15 +33,26 @@ export {
 } from './port-errors.ts';
 export type {
   ChargeFault,
+  ChargeTerms,
   Mandate,
   MandatePeriod,
   MandateRequest,
   MandateSetup,
   MandateState,
   MandateStatesAnswer,
+  MandateStep,
+  PermitState,
+  SignedPermit,
 } from './port-mandates.ts';
-export { CHARGE_FAULTS } from './port-mandates.ts';
-export type { Precheck, PrecheckRequest } from './port-precheck.ts';
+export { CHARGE_FAULTS, PERMIT_SECONDS } from './port-mandates.ts';
+export type {
+  ChargesPrecheck,
+  ChargesRequest,
+  CheckedMandate,
+  Precheck,
+  PrecheckRequest,
+  SignedMandate,
+} from './port-precheck.ts';
 export type { ChainTransfer, Head, ScanAnswer, ScanQuery, WatchSet } from './port-scan.ts';
 
 /**
@@ -39,8 +66,8 @@ export type KeyRef = 'hot' | 'tank' | `deposit:${number}`;
  * was the first. Amounts are bigint in the token's smallest unit (6 digits); heights are block numbers (slots count as
  * blocks on spl); `native` amounts are the network's own coin in its smallest unit.
  *
- * Every call but `validateAddress`, `sender`, `unpayableAddresses`, `depositAddress`, `cursorAt`, `mandateSetup` and `health`
- * throws `ChainUnavailable` when the network cannot be reached. After a throw from `broadcast` the outcome is unknown: the
+ * Every call but `validateAddress`, `sender`, `unpayableAddresses`, `depositAddress`, `cursorAt` and `health` throws
+ * `ChainUnavailable` when the network cannot be reached. After a throw from `broadcast` the outcome is unknown: the
  * transaction may have been accepted.
  */
 export interface Chain {
@@ -54,8 +81,8 @@ export interface Chain {
   sender(keyRef: KeyRef): Promise<string>;
 
   /**
-   * Canonical addresses that nobody is paid at: our own without deposit addresses, wallets that merchants share (fee payers)
-   * among them, and contracts that keep what they get. Needs no node.
+   * Canonical addresses to which nobody may be paid: our wallets (with those that merchants share, without deposit addresses)
+   * and contracts that keep what they get. Needs no node.
    */
   unpayableAddresses(): Promise<readonly string[]>;
 
@@ -129,8 +156,14 @@ export interface Chain {
    */
   buildMovement(spec: MovementSpec): Promise<SignedTx>;
 
-  /** The steps that a payer's wallet must sign so that it can be charged, and the mandate they make. Needs no node. */
+  /**
+   * The steps that a payer's wallet must sign so that it can be charged, and the mandate they make. Needs a node for
+   * `permitUntil` alone.
+   */
   mandateSetup(request: MandateRequest): Promise<MandateSetup>;
+
+  /** The state of a mandate that its payer has signed, as of the newest block; null: on this network none is signed for. */
+  checkMandate(signed: SignedMandate): Promise<CheckedMandate | null>;
 
   /** The state of mandates and of their wallets as of a final block; thousands at once are cheap. */
   mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer>;
@@ -162,6 +195,9 @@ export interface Chain {
    */
   precheck(request: PrecheckRequest): Promise<Precheck | null>;
 
+  /** As `precheck`, for charges and what prepares them. */
+  precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck | null>;
+
   /** The native coins of an address, as of the newest block. */
   nativeBalance(address: string): Promise<bigint>;
 
@@ -189,32 +225,6 @@ export interface Confirmations {
   readonly final: number;
   /** Where finality takes minutes: confirmations from which small deposits may be credited; else null. */
   readonly early: number | null;
-}
-
-export interface ValidateOptions {
-  /** Accept addresses that no private key controls (multisig vaults on spl). */
-  allowProgramOwned?: boolean;
-  /** Read the chain too, for warnings that the text alone cannot give. */
-  online?: boolean;
-}
-
-export type AddressFault =
-  | 'format'
-  | 'checksum'
-  | 'zero'
-  | 'token_contract'
-  | 'token_account'
-  | 'program'
-  | 'unsupported';
-
-export interface AddressCheck {
-  ok: boolean;
-  /** The spelling under which the address is compared and stored; the text as given when it is refused. */
-  canonical: string;
-  /** Why it is refused; absent when it is accepted. */
-  code?: AddressFault;
-  /** For display only: `no_checksum`, `program_owned`, `contract`. */
-  warnings: string[];
 }
 
 export type BalanceView = 'tip' | 'final';
@@ -282,13 +292,17 @@ export interface SweepSpec {
 
 /**
  * A movement of the service itself, which pays nobody: `gas` gives a hot wallet native coins, `approve` lets our payout
- * contract pull tokens, `deploy` puts a contract of ours on the chain, `fill` uses up a sequence with an empty payment to
- * the sender.
+ * contract pull tokens, `deploy` puts a contract of ours on the chain, `account` and `activate` prepare charges, `fill` uses up
+ * a sequence with an empty payment to the sender.
  */
 export type Movement =
   | { kind: 'gas'; amount: bigint }
   | { kind: 'approve'; asset: Asset; amount: bigint }
-  | { kind: 'deploy'; contract: 'batch_payout' | 'sweeper' | 'sweep_delegate' }
+  | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' | 'sweep_delegate' }
+  /** Opens the merchant's account at the collector. */
+  | { kind: 'account' }
+  /** Brings a payer's mandate to the collector, after the payer's approval where that is signed too; signatures are hex. */
+  | { kind: 'activate'; mandate: Mandate; signature: string; permit?: SignedPermit }
   | { kind: 'fill' };
 
 export interface MovementSpec {
@@ -299,18 +313,10 @@ export interface MovementSpec {
   replaces?: SignedTx;
 }
 
-export interface ChargeSpec {
+export interface ChargeSpec extends ChargeTerms {
   signing: SigningRequest;
   /** The key that sends the transaction. */
   keyRef: KeyRef;
-  mandate: Mandate;
-  /** The caller's id of this charge, the only entry of `SignedTx.itemIds`. */
-  chargeId: string;
-  amount: bigint;
-  /** The cap applies to each subscription and window (Unix seconds); overlapping windows count together. */
-  subscriptionId: string;
-  windowStart: number;
-  windowEnd: number;
   /** As in `TransferSpec`. */
   sequence?: string;
   replaces?: SignedTx;
@@ -361,7 +367,8 @@ export interface TxStatus {
   reason?: string;
 }
 
-export type FeeKind = 'transfer' | 'charge' | 'sweep' | Movement['kind'];
+/** `permit`: the movement `activate` with a signed approval. */
+export type FeeKind = 'transfer' | 'charge' | 'sweep' | 'permit' | Movement['kind'];
 
 export interface FeeEstimate {
   native: bigint;

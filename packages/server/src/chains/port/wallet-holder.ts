@@ -21,8 +21,21 @@ export interface WalletHolder {
    * @throws SignerUnavailable
    */
   approvalRules(): Promise<ApprovalRules | undefined>;
+  /**
+   * What its policy allows beside payments, as of some seconds ago; undefined where it has no policy.
+   *
+   * @throws SignerUnavailable
+   */
+  limits(): Promise<HolderLimits | undefined>;
   /** The signer's journal of its signatures; the holder of a simulated chain keeps none. */
   readonly journal?: HolderJournal;
+}
+
+export interface HolderLimits {
+  /** The contract whose charges it signs; null: none. */
+  collector: string | null;
+  /** The most ether of one top-up, in wei. */
+  gasTopUp: bigint;
 }
 
 export interface HolderJournal {

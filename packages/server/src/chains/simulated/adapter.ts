@@ -202,6 +202,8 @@ export class SimulatedAdapter implements Chain {
   }
 
   readonly precheck = async (): Promise<null> => null;
+  readonly checkMandate = async (): Promise<null> => null;
+  readonly precheckCharges = async (): Promise<null> => null;
   readonly nativeBalance = async (): Promise<bigint> => 0n;
 
   /** @throws SigningHeld where people have to act first; a fill is signed unless everything is frozen */

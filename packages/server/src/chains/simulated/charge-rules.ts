@@ -1,5 +1,6 @@
 import type { Network } from '@florin/contract/money';
-import type { ChargeFault, Mandate, MandatePeriod } from '../port/port.ts';
+import type { ChargeFault, Mandate } from '../port/port.ts';
+import { PERIOD_SECONDS_MIN } from '../port/port-mandates.ts';
 import { NETWORK_RULES } from './rules.ts';
 
 /** The part of a transaction's body that makes it a charge, as JSON. */
@@ -26,22 +27,16 @@ export interface ChargeState {
   /** By mandate id; an absent mandate is not on the chain. */
   mandateStatuses: Map<string, 'active' | 'revoked'>;
   uses: WindowUse[];
+  /** Mandate id → the subscriptions that were charged by it. */
+  served: Map<string, Set<string>>;
 }
 
 export const emptyChargeState = (): ChargeState => ({
   allowances: new Map(),
   mandateStatuses: new Map(),
   uses: [],
+  served: new Map(),
 });
-
-const DAY_SECONDS = 86_400;
-/** The shortest possible period of each kind: no window with a cap of its own may be shorter. */
-const PERIOD_SECONDS_MIN: Record<MandatePeriod, number> = {
-  day: DAY_SECONDS,
-  week: 7 * DAY_SECONDS,
-  month: 28 * DAY_SECONDS,
-  year: 365 * DAY_SECONDS,
-};
 
 interface Pull {
   amount: bigint;
@@ -67,13 +62,39 @@ export function refuseCharge(
   if (status === 'revoked') return 'mandate_revoked';
   if (windowCap) {
     const isInTerm = pull.time >= mandate.startsAt && (mandate.endsAt === null || pull.time < mandate.endsAt);
-    if (status === undefined || !isInTerm) return 'insufficient_allowance';
+    if (status === undefined) return 'insufficient_allowance';
+    if (!isInTerm) return isPast(pull.time, mandate, window) ? 'too_late' : 'insufficient_allowance';
     if (window.windowEnd - window.windowStart < PERIOD_SECONDS_MIN[mandate.period]) return 'cap_exceeded';
+    if (window.windowEnd + LATE_SECONDS <= pull.time) return 'too_late';
+    if (window.windowStart > pull.time + AHEAD_SECONDS) return 'cap_exceeded';
+    if (!isServed(mandate, window.subscriptionId, state)) return 'cap_exceeded';
     const used = usedIn(state.uses, { mandateId: mandate.mandateId, ...window });
     if (used + pull.amount > BigInt(mandate.cap)) return 'cap_exceeded';
   }
   if ((state.allowances.get(pull.account) ?? 0n) < pull.amount) return 'insufficient_allowance';
   return pull.balance < pull.amount ? 'insufficient_balance' : undefined;
+}
+
+/** As the collector on Ethereum has it: no window begins more than a day ahead, or has ended for a week. */
+const AHEAD_SECONDS = 86_400;
+const LATE_SECONDS = 604_800;
+
+/** Whether the term was over before a charge came that was for it. */
+const isPast = (
+  time: number,
+  { endsAt }: Pick<Mandate, 'endsAt'>,
+  { windowStart }: Pick<ChargeBody, 'windowStart'>,
+) => endsAt !== null && endsAt <= time && windowStart < endsAt;
+
+/** Whether the payer has signed for that subscription, or for one more. */
+function isServed(
+  { mandateId, subscriptions }: ChargeBody['mandate'],
+  subscriptionId: string,
+  { served }: ChargeState,
+): boolean {
+  if (subscriptions === undefined) return true;
+  const known = served.get(mandateId) ?? new Set();
+  return known.has(subscriptionId) || known.size < subscriptions;
 }
 
 /** Overlapping windows count together; otherwise a window that begins a second later would have a cap of its own. */
@@ -93,5 +114,7 @@ function usedIn(uses: readonly WindowUse[], window: Omit<WindowUse, 'amount'>): 
 export function recordCharge({ mandate, ...window }: ChargeBody, pull: Pull, state: ChargeState): void {
   const allowed = state.allowances.get(pull.account) ?? 0n;
   state.allowances.set(pull.account, allowed - pull.amount);
-  state.uses.push({ mandateId: mandate.mandateId, ...window, amount: pull.amount });
+  const { mandateId } = mandate;
+  state.uses.push({ mandateId, ...window, amount: pull.amount });
+  state.served.set(mandateId, new Set([...(state.served.get(mandateId) ?? []), window.subscriptionId]));
 }

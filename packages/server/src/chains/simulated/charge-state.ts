@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { type ChargeState, emptyChargeState } from './charge-rules.ts';
 import { balanceKey, type PooledTx } from './execute.ts';
 import { spenderOf } from './mandates.ts';
-import { allowancesAt, listUses, mandateStatusesAt } from './permission-queries.ts';
+import { allowancesAt, listServed, listUses, mandateStatusesAt } from './permission-queries.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 
@@ -22,6 +22,9 @@ export async function readChargeState(
   const ids = charges.map(({ mandate }) => mandate.mandateId);
   const { windowCap } = NETWORK_RULES[id.network].caps;
   const windows = charges.map(({ mandate: { mandateId }, ...window }) => ({ mandateId, ...window }));
+  const counted = charges.flatMap(({ mandate }) =>
+    mandate.subscriptions === undefined ? [] : [mandate.mandateId],
+  );
   const revoked = [...allowed].filter(([, { isRevoked }]) => isRevoked).map(([key]) => key);
   const mandateStatuses = await mandateStatusesAt(tx, id, ids, NEWEST);
   for (const { mandate } of charges) {
@@ -32,5 +35,6 @@ export async function readChargeState(
     allowances: new Map([...allowed].map(([key, { amount }]) => [key, amount])),
     mandateStatuses,
     uses: windowCap ? await listUses(tx, id, windows) : [],
+    served: windowCap ? await listServed(tx, id, counted) : new Map(),
   };
 }

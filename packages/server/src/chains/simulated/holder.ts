@@ -37,6 +37,10 @@ export class SimulatedHolder implements WalletHolder {
     return numUpdatedRows > 0n;
   }
 
+  async limits(): Promise<undefined> {
+    return undefined;
+  }
+
   async approvalRules(): Promise<undefined> {
     return undefined;
   }

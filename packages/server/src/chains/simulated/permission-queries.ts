@@ -156,3 +156,17 @@ export async function listUses(
     amount: row.amount,
   }));
 }
+
+/** Mandate id → the subscriptions that were charged by it. */
+export async function listServed(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  mandateIds: readonly string[],
+): Promise<Map<string, Set<string>>> {
+  if (mandateIds.length === 0) return new Map();
+  const { rows } = await sql<{ mandate_id: string; subscription_ids: string[] }>`
+    select mandate_id, array_agg(distinct subscription_id) as subscription_ids from simchain.transfer
+    where merchant_id = ${merchantId} and network = ${network} and mandate_id = any(${mandateIds}::text[])
+    group by mandate_id`.execute(tx);
+  return new Map(rows.map((row) => [row.mandate_id, new Set(row.subscription_ids)]));
+}

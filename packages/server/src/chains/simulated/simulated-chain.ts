@@ -15,7 +15,7 @@ import { type PaidTransfer, receive } from './receive.ts';
 import { reorganise } from './reorganise.ts';
 import { faucetAddress } from './test-addresses.ts';
 import { findTransferNumber, listTransfers, type TransferRow } from './transfer-queries.ts';
-import { walletOfLabel } from './wallet.ts';
+import { simulatedSignature, walletOfLabel } from './wallet.ts';
 
 /** A transfer in the chain's own list. */
 export interface SimulatedTransfer {
@@ -193,9 +193,19 @@ export class SimulatedChain extends SimulatedAdapter {
     return walletOfLabel(this.network, `payer ${this.id.merchantId} ${label}`).address;
   }
 
+  /** A payer's wallet signs a text. */
+  signText(address: string, text: string): string {
+    return simulatedSignature({ address, text });
+  }
+
   /** The payer's wallet signs and sends the steps of a mandate. @returns the transaction's id */
   authorize({ mandate, steps }: MandateSetup, options?: WalletActionOptions): Promise<string> {
-    const permissions = steps.map((step): Permission => ({ ...step, asset: mandate.asset }));
+    const permissions = steps.map((step): Permission => {
+      const { asset } = mandate;
+      if (step.kind === 'activate') return { ...step, asset };
+      // An approval that is signed does the same as one that is sent.
+      return { kind: 'approve', asset, spender: step.spender, amount: step.amount };
+    });
     return this.#recordPermissions(mandate.payer, permissions, options);
   }
 

@@ -32,6 +32,10 @@ export function walletOfLabel(network: Network, label: string): SimulatedWallet 
   return wallet;
 }
 
+/** What stands for the signature of any wallet of the simulated world, in hex: the sandbox plays them all. */
+export const simulatedSignature = ({ address, text }: { address: string; text: string }): string =>
+  `0x${Buffer.from(sha256(Buffer.from(`florin simulated signature ${address} ${text}`))).toString('hex')}`;
+
 /** A merchant's own wallet on a network. */
 export function walletOf(merchantId: string, network: Network, keyRef: KeyRef): SimulatedWallet {
   return walletOfLabel(network, `wallet ${merchantId} ${keyRef.replace(':', ' ')}`);

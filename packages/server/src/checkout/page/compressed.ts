@@ -1,11 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import type { PageAnswer, PageRequest } from '../../platform/http/pages/index.ts';
+import { acceptsGzip, type PageAnswer, type PageRequest } from '../../platform/http/pages/index.ts';
 
 /** A smaller body fits into one packet anyway. */
 const COMPRESS_MIN_BYTES = 1_024;
-
-export const acceptsGzip = ({ headers }: Pick<PageRequest, 'headers'>): boolean =>
-  /(^|,)\s*gzip\s*(,|;(?!\s*q=0(\.0*)?\s*(,|$))|$)/.test(headers['accept-encoding'] ?? '');
 
 /** Compresses pages for phones. Pages reflect no attacker's input, so the compressed length leaks nothing (BREACH). */
 export function compressed(request: Pick<PageRequest, 'headers'>, answer: PageAnswer): PageAnswer {

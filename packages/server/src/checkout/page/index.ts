@@ -1,4 +1,4 @@
 export * as payerPages from './answer.ts';
 export type { FoundPage } from './find-page.ts';
-export { languageOf } from './language.ts';
+export { isLanguageChosen, languageOf } from './language.ts';
 export { readOption, sessionForm } from './pages.ts';

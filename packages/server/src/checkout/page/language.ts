@@ -21,6 +21,10 @@ export function languageOf(request: Pick<PageRequest, 'url' | 'headers'>): PageL
   return wanted.map(languageOfTag).find((language) => language !== undefined) ?? PAGE_LANGUAGES[0];
 }
 
+/** Whether the page was asked for in a language, rather than by a browser that prefers one. */
+export const isLanguageChosen = (request: Pick<PageRequest, 'url'>): boolean =>
+  languageOfTag(queryOf(request, 'lang') ?? '') !== undefined;
+
 /** Tags of an Accept-Language header, highest quality first. */
 function accepted(header = ''): string[] {
   return header

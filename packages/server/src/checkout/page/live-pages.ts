@@ -22,7 +22,7 @@ interface Watched {
   listeners: number;
   changed: Condition;
   /** The rendered view of a version, by language, shared by all listeners. */
-  texts: Map<PageLanguage, { version: string; text: Promise<string> }>;
+  texts: Map<PageLanguage, { version: string; atMs: number; text: Promise<string> }>;
 }
 
 /**
@@ -94,9 +94,11 @@ export class LivePages {
 
   #read({ version, texts }: Watched, page: FoundPage, language: PageLanguage): Promise<string> {
     const known = texts.get(language);
-    if (known?.version === version) return known.text;
+    const atMs = this.#deps.clock.nowMs();
+    // It tells how much time is left, so it is not for who comes later.
+    if (known?.version === version && atMs - known.atMs < POLL_INTERVAL_MS) return known.text;
     const text = readPage(this.#deps, page, language).then((view) => JSON.stringify(view ?? null));
-    texts.set(language, { version, text });
+    texts.set(language, { version, atMs, text });
     text.catch(() => texts.delete(language));
     return text;
   }

@@ -1,9 +1,7 @@
 import type { Db } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import type { PublicPage } from '../../platform/http/pages/index.ts';
+import { CACHED_FOREVER, type PublicPage } from '../../platform/http/pages/index.ts';
 import { findLogo, LOGO_PATH } from '../../stores/branding/index.ts';
-
-const YEAR_SECONDS = 31_536_000;
 
 /** Serves stores' logos, to pages and to mail programs. */
 export const logoPage = ({ db }: { db: Db }): PublicPage => ({
@@ -17,8 +15,8 @@ export const logoPage = ({ db }: { db: Db }): PublicPage => ({
       type: logo.type,
       headers: {
         // The address contains the hash of the content.
-        'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
-        // Whoever opens an SVG by itself gets a picture that does nothing.
+        'cache-control': CACHED_FOREVER,
+        // An SVG that is opened by itself is a picture without scripts.
         'content-security-policy': "default-src 'none'; sandbox",
         'x-content-type-options': 'nosniff',
       },

@@ -2,8 +2,8 @@ import { PAGE_LANGUAGES } from '@florin/pages';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newId } from '../../platform/db/ids/index.ts';
+import { acceptsGzip } from '../../platform/http/pages/index.ts';
 import { isPageSecret, newPageSecret, pageToken, parsePageToken } from '../page-token.ts';
-import { acceptsGzip } from './compressed.ts';
 import { languageOf } from './language.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
@@ -46,7 +46,8 @@ test('rich links call the token’s contract with the exact address and amount',
     '0x5FbDB2315678afecb367f032d93F642f64180aa3',
     'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
   ];
-  const local = { isTest: true, chainId: 31_337, tokens: { USDT }, transactionUrl: null };
+  const names = { name: 'Chain', publicEndpoint: null, collector: null, transactionUrl: null };
+  const local = { ...names, isTest: true, chainId: 31_337, tokens: { USDT } };
   const onEthereum = { ...pay, network: 'erc20', address } as const;
   expect(richLinkOf(local, onEthereum)).toBe(
     `ethereum:${USDT}@31337/transfer?address=${address}&uint256=12500000`,
@@ -54,7 +55,7 @@ test('rich links call the token’s contract with the exact address and amount',
   // No token of the same name elsewhere takes the place of one that the network does not have.
   expect(richLinkOf({ ...local, tokens: {} }, onEthereum)).toBeNull();
   expect(richLinkOf(undefined, onEthereum)).toBeNull();
-  const solana = { isTest: false, chainId: null, tokens: { USDT: MINT }, transactionUrl: null };
+  const solana = { ...names, isTest: false, chainId: null, tokens: { USDT: MINT } };
   expect(richLinkOf(solana, { ...pay, network: 'spl', address: 'So1' })).toBe(
     `solana:So1?amount=12.50&spl-token=${MINT}`,
   );

@@ -6,9 +6,15 @@ import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import { TokenBuckets } from '../../platform/http/index.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/pages/index.ts';
-import { formOf, pageHeaders, seeOther } from '../../platform/http/pages/index.ts';
+import {
+  acceptsGzip,
+  CACHED_FOREVER,
+  formOf,
+  pageHeaders,
+  seeOther,
+} from '../../platform/http/pages/index.ts';
 import { noticeAnswer, payerAnswer } from './answer.ts';
-import { acceptsGzip, compressed } from './compressed.ts';
+import { compressed } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { languageOf, searchOf } from './language.ts';
 import { LivePages } from './live-pages.ts';
@@ -19,7 +25,6 @@ const PAGE_PATH = `${PATH}/{token}`;
 /** Rate limit per page: enough for a few people with a bad connection. */
 const READS = { perSecond: 5, burst: 60 };
 const BUCKETS_MAX = 10_000;
-const YEAR_SECONDS = 31_536_000;
 /** HTTP status of the error page, by error code; others are 500. */
 const PAGE_STATUS: Partial<Record<FailCode, number>> = {
   invalid_request: 400,
@@ -179,7 +184,7 @@ async function assetOf(request: PageRequest): Promise<PageAnswer> {
     headers: {
       ...pageHeaders({}),
       // The file name contains the hash of its content.
-      'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
+      'cache-control': CACHED_FOREVER,
       vary: 'accept-encoding',
       ...(isZipped ? { 'content-encoding': 'gzip' } : {}),
     },

@@ -38,7 +38,7 @@ export async function readVersions(
   });
   const { rows } = await prepared<{ payment_id: string; version: string }>`
     select p.payment_id, concat_ws(' ',
-      p.status, p.received_amount, p.chosen_currency, p.chosen_network, p.fixed_currency, p.fixed_network, m.clock_offset, m.status,
+      p.status, p.received_amount, p.refunding_amount, p.refunded_amount, p.chosen_currency, p.chosen_network, p.fixed_currency, p.fixed_network, m.clock_offset, m.status,
       (select string_agg(concat_ws(',', o.currency, o.network, o.pay_amount, o.quote_ends_at), ';'
                          order by o.currency, o.network)
        from payment_option o where o.merchant_id = p.merchant_id and o.payment_id = p.payment_id),

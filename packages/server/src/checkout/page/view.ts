@@ -1,4 +1,4 @@
-import { type Asset, formatTokens, type Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 import {
   type CheckoutView,
   NETWORK_NAMES,
@@ -12,6 +12,7 @@ import {
   priceText,
   rateText,
   timeText,
+  tokenAmountText,
   tokensText as tokens,
 } from '@florin/pages';
 import type { NetworkFacts } from '../../chains/index.ts';
@@ -20,6 +21,7 @@ import {
   type OptionRow,
   type PayerPayment,
   type PaymentView,
+  returnedAmount,
 } from '../../payments/reads/index.ts';
 import { brandOf } from '../../stores/branding/index.ts';
 import type { FoundPage } from './find-page.ts';
@@ -120,7 +122,7 @@ function dueOf(
 ): PageDue {
   const { currency, network, address } = option;
   const amount = sent > 0n ? missing : option.pay_amount;
-  const decimal = formatTokens(amount);
+  const decimal = tokenAmountText(amount);
   // Wallets open rich links on the real network, so the sandbox has none.
   const uri =
     page.merchant.mode === 'live'
@@ -134,11 +136,18 @@ function dueOf(
     address,
     qr: qrCodeOf(address),
     rich: uri === null ? null : { uri, qr: qrCodeOf(uri) },
+    wallet: walletOf(networks.get(network), currency),
     rate:
       view.payment.currency === currency
         ? null
         : `1\u00a0${currency} = ${rateText(option.exchange_rate, view.payment.currency, language)}`,
   };
+}
+
+/** How a wallet in the payer's browser pays; simulated networks have no chain id. */
+function walletOf(facts: NetworkFacts | undefined, token: Asset): PageDue['wallet'] {
+  const contract = facts?.tokens[token];
+  return facts?.chainId == null || contract === undefined ? null : { chainId: facts.chainId, contract };
 }
 
 function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageState): PageNotice[] {
@@ -147,6 +156,7 @@ function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageStat
   const option = currentOption(view);
   const token = option?.currency ?? '';
   const present = view.transactions.filter((t) => t.status !== 'gone');
+  const kept = sent - returnedAmount(view);
   const notices: PageNotice[] = present
     .filter((t) => t.kind === 'wrong_token')
     .map((t) => ({ code: 'wrong_token', received: tokens(t.amount, t.currency ?? '') }));
@@ -155,15 +165,16 @@ function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageStat
   if (state === 'pay' && sent > 0n && missing > 0n) {
     notices.push({ code: 'underpaid', sent: tokens(sent, token), missing: tokens(missing, token) });
   }
-  if (option !== undefined && state === 'paid' && exceptions.includes('overpaid')) {
-    notices.push({ code: 'overpaid', surplus: tokens(sent - option.pay_amount, token) });
+  const surplus = kept - (option?.pay_amount ?? 0n);
+  if (state === 'paid' && surplus > 0n && exceptions.includes('overpaid')) {
+    notices.push({ code: 'overpaid', surplus: tokens(surplus, token) });
   }
-  if (sent > 0n && (state === 'expired' || state === 'canceled')) {
+  if (kept > 0n && (state === 'expired' || state === 'canceled')) {
     const isIncomplete = missing > 0n && !exceptions.includes('late') && !exceptions.includes('canceled');
     notices.push({ code: isIncomplete ? 'incomplete' : 'late', received: tokens(sent, token) });
   }
   if (sent > 0n && state === 'suspended') notices.push({ code: 'incomplete', received: tokens(sent, token) });
-  if (sent > 0n && state === 'over') notices.push({ code: 'not_needed', received: tokens(sent, token) });
+  if (kept > 0n && state === 'over') notices.push({ code: 'not_needed', received: tokens(sent, token) });
   if (state === 'pay' && sent === 0n && view.transactions.length > 0 && present.length === 0)
     notices.push({ code: 'vanished' });
   return notices;
@@ -188,19 +199,39 @@ function detailsOf({ page, view, language, networks }: PageInput, { sent }: Coun
   const option = currentOption(view);
   if (option === undefined) return null;
   const { currency, network } = option;
-  const ids = new Set(transactions.filter((t) => t.status !== 'gone').map((t) => t.tx_id));
   const link = networks.get(network)?.transactionUrl ?? null;
   return {
     asked: tokens(option.pay_amount, currency),
     received: sent > 0n ? tokens(sent, currency) : null,
+    refunding: tokensOrNull(payment.refunding_amount, currency),
+    refunded: tokensOrNull(payment.refunded_amount, currency),
     network,
     networkName: NETWORK_NAMES[network],
     address: page.merchant.isSuspended ? null : option.address,
     // Only what came to this option's network is looked up at its explorer.
-    transactions: [...ids].map((id) => ({ id, url: link === null ? null : explorerUrl(link, id) })),
+    transactions: broughtBy(transactions.filter((t) => t.status !== 'gone')).map(
+      ({ id, amount }, _, all) => ({
+        id,
+        url: link === null ? null : explorerUrl(link, id),
+        amount: all.length > 1 ? amount : null,
+      }),
+    ),
     paidAt: payment.completed_at === null ? null : timeText(Number(payment.completed_at), language),
   };
 }
+
+/** The transactions, each with all that it brought of listed tokens, as text. */
+export function broughtBy(transfers: PaymentView['transactions']): { id: string; amount: string }[] {
+  const ids = [...new Set(transfers.map((t) => t.tx_id))];
+  return ids.map((id) => {
+    const sums = new Map<Asset, bigint>();
+    for (const { tx_id: txId, currency, amount } of transfers)
+      if (txId === id && currency !== null) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
+    return { id, amount: [...sums].map(([token, sum]) => tokens(sum, token)).join(' + ') };
+  });
+}
+
+const tokensOrNull = (amount: bigint, token: Asset) => (amount > 0n ? tokens(amount, token) : null);
 
 const explorerUrl = (link: string, txId: string) => link.replace('{tx_id}', encodeURIComponent(txId));
 

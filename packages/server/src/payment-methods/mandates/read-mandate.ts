@@ -57,10 +57,12 @@ export async function readChain(
     const mandates = methods.map(mandateOf);
     const { states } = await deps.chains.of(merchant, first.network).mandateStates(mandates);
     return new Map(
-      methods.map((method, i) => {
+      methods.map((method, i): [string, MandateReading] => {
         const [state, mandate] = [states[i], mandates[i]];
-        const isShown = state !== undefined && mandate !== undefined;
-        return [method.payment_method_id, isShown ? readingOf(state, mandate, seconds) : 'unavailable'];
+        if (state === undefined || mandate === undefined) return [method.payment_method_id, 'unavailable'];
+        const awaited = method.activated_at === null ? method : undefined;
+        const reading = readingOf(state, { endsAt: mandate.endsAt, awaited }, seconds);
+        return [method.payment_method_id, reading];
       }),
     );
   } catch (error) {

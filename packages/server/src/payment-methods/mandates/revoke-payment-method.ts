@@ -1,9 +1,9 @@
 import { recordEvent } from '../../events/index.ts';
-import { transact } from '../../platform/db/index.ts';
+import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
-import { merchantTime } from '../../tenancy/index.ts';
-import { refuseCharges } from '../../transfers/charges/index.ts';
+import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
+import { dropActivation, refuseCharges } from '../../transfers/charges/index.ts';
 import type { MerchantRef, PaymentMethodDeps } from '../deps.ts';
 import {
   getPaymentMethod,
@@ -30,11 +30,27 @@ export async function revokePaymentMethod(
   return await transact(deps.db, async (tx) => {
     const before = await lockPaymentMethod(tx, merchantId, paymentMethodId);
     if (before.status === 'revoked') throw new Fail('invalid_request', 'This payment method is revoked.');
-    const after = await updatePaymentMethod(tx, before, { status: 'revoked', next_read_at: null });
-    const { network, wallet_address: address, currency, mandate_id: mandateId } = before;
-    await refuseCharges(tx, merchantId, { network, address, currency, mandateId }, now);
-    await recordEvent(tx, changeOf(before, after, now));
-    await enqueue(tx, [methodChangedJob(after, now.realMs)]);
-    return after;
+    await dropActivation(tx, merchantId, paymentMethodId, now.seconds);
+    return await writeRevoked(tx, before, now);
   });
+}
+
+/** Revokes a locked method, and fails its charges that were not sent. */
+export async function writeRevoked(
+  tx: Tx,
+  before: PaymentMethodRow,
+  now: MerchantTime,
+): Promise<PaymentMethodRow> {
+  const after = await updatePaymentMethod(tx, before, { status: 'revoked', next_read_at: null });
+  const {
+    merchant_id: merchantId,
+    network,
+    wallet_address: address,
+    currency,
+    mandate_id: mandateId,
+  } = before;
+  await refuseCharges(tx, merchantId, { network, address, currency, mandateId }, now);
+  await recordEvent(tx, changeOf(before, after, now));
+  await enqueue(tx, [methodChangedJob(after, now.realMs)]);
+  return after;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Asset, Network } from '@florin/contract/money';
 import type { SimulatedChain } from '../../chains/index.ts';
-import type { MandatePeriod } from '../../chains/port/index.ts';
+import { type MandatePeriod, PERMIT_SECONDS } from '../../chains/port/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import type { MerchantRef, PaymentMethodDeps } from '../deps.ts';
 import { mandateOf, type PaymentMethodRow } from '../queries.ts';
@@ -14,6 +14,8 @@ import type { GivenMandate } from './save-mandate.ts';
 const BALANCE = 1_000_000_000_000n;
 /** The allowance of a wallet without a limit of its own: the highest number on the chain. */
 const UNLIMITED = 2n ** 63n - 1n;
+/** For so many subscriptions a simulated wallet signs. */
+const SUBSCRIPTIONS = 1_000;
 
 export interface SandboxMandate {
   currency: Asset;
@@ -23,6 +25,8 @@ export interface SandboxMandate {
   period: MandatePeriod;
   /** The wallet's balance; 1,000,000 tokens by default. */
   balance?: bigint | undefined;
+  /** For how many subscriptions it is signed, where the network counts them; 1,000 by default. */
+  subscriptions?: number;
 }
 
 /**
@@ -34,13 +38,20 @@ export interface SandboxMandate {
 export async function giveSandboxMandate(
   deps: Pick<PaymentMethodDeps, 'chains' | 'clock'>,
   merchant: MerchantRef,
-  { currency, network, cap, period, balance = BALANCE }: SandboxMandate,
+  { currency, network, cap, period, balance = BALANCE, subscriptions = SUBSCRIPTIONS }: SandboxMandate,
 ): Promise<Pick<GivenMandate, 'network' | 'mandate' | 'reading'>> {
   const { seconds } = merchantTime(deps, merchant);
   const chain = deps.chains.sandbox(merchant.merchantId, network);
   const wallet = { owner: chain.payerAddress(randomUUID()), asset: currency };
   const terms = { asset: currency, payer: wallet.owner, cap, period, startsAt: seconds, endsAt: null };
-  const setup = await chain.mandateSetup({ ...terms, salt: randomUUID(), allowance: UNLIMITED });
+  const counted = chain.caps.windowCap ? { subscriptions } : {};
+  const setup = await chain.mandateSetup({
+    ...terms,
+    ...counted,
+    salt: randomUUID(),
+    allowance: UNLIMITED,
+    permitUntil: seconds + PERMIT_SECONDS,
+  });
   await chain.hold(wallet, balance, { final: true });
   await chain.authorize(setup, { final: true });
   const { mandate } = setup;

@@ -227,7 +227,7 @@ function viewAfter(
   for (const change of changes) {
     const known = transactions.get(transactionKey(change));
     transactions.set(transactionKey(change), {
-      ...(known ?? { ...fresh, sweep_id: null, swept_amount: 0n, lost_at: null }),
+      ...(known ?? { ...fresh, sweep_id: null, lost_at: null }),
       ...change,
     });
   }

@@ -52,7 +52,7 @@ export function decideArrival(
     now: time.seconds,
     // Expiry must wait for all networks of the payment, so only `expirePayment` decides it.
     mayExpire: false,
-    hasNewMoney: hasNewMoney,
+    hasNewMoney,
     rateMoved,
   });
   const wasCompleted = before.payment.status === 'completed';

@@ -144,7 +144,8 @@ async function bookLost(
     // What was credited early was not final: only that was a mistake.
     const what = gone.every((row) => row.isEarly) ? 'early_credit' : 'sending';
     const reason = `a reorganisation took ${rows.length} credited transfers`;
-    await stopNetwork(tx, merchant, network, { what, reason, nowSeconds: time.seconds });
+    const times = { nowSeconds: time.seconds, nowMs: time.realMs };
+    await stopNetwork(tx, merchant, network, { what, reason, ...times });
     // The sweep job cancels sweeps of lost deposits.
     const sweepJob = creditedJob(merchantId, network, time.realMs);
     await enqueue(tx, [scanJob(merchantId, network, time.realMs), sweepJob]);

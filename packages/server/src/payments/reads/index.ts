@@ -1,6 +1,6 @@
 export { findPaymentOwner } from './find-payment-owner.ts';
 export { listPayments } from './list-payments.ts';
-export { currentOption } from './present.ts';
+export { currentOption, returnedAmount } from './present.ts';
 export {
   lockPayment,
   type OptionRow,

@@ -24,9 +24,13 @@ export function quoteStatusOf(view: PaymentView, option: OptionRow, nowSeconds: 
   return quoteStatus(quotedOption(view, option), moneyOf(view), nowSeconds);
 }
 
-const moneyOf = ({ payment, transactions }: PaymentView): ReceivedMoney => ({
-  transfers: transactions,
-  refunded: payment.refunded_amount + payment.refunding_amount,
+/** What of the counted money went back to the payer, or is on its way. */
+export const returnedAmount = ({ payment }: PaymentView): bigint =>
+  payment.refunded_amount + payment.refunding_amount;
+
+const moneyOf = (view: PaymentView): ReceivedMoney => ({
+  transfers: view.transactions,
+  refunded: returnedAmount(view),
 });
 
 function quotedOption<O extends OptionRow>({ payment }: PaymentView, option: O): O & QuotedOption {
@@ -132,6 +136,7 @@ export function presentPayment(view: PaymentView, rules: Rules): Payment {
     checkout_session: payment.session_id && encodeId('checkoutSession', payment.session_id),
     invoice: payment.invoice_id && encodeId('invoice', payment.invoice_id),
     customer: payment.customer,
+    order_id: payment.order_id,
     amount: Number(payment.amount),
     currency: payment.currency,
     status: payment.status,

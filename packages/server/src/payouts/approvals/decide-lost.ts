@@ -10,9 +10,10 @@ import { type LostDecision, voteOnLost } from '../../transfers/approvals/index.t
 import { requestTransfers } from '../../transfers/index.ts';
 import { changeBatch } from '../change-batch.ts';
 import type { Actor, PayoutDeps } from '../deps.ts';
-import { OWNER_TYPE, orderOf } from '../jobs.ts';
+import { OWNER_TYPE } from '../jobs.ts';
 import { giveBackPostings } from '../postings.ts';
 import { presentItem } from '../present.ts';
+import { orderOf } from '../process-batch.ts';
 import { type BatchRow, getItemById, type ItemRow, lockBatch } from '../queries.ts';
 import { changeItem } from '../sync-lost-items.ts';
 

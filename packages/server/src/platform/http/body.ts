@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Fail } from '../fail.ts';
-import { Flood } from './collect-later.ts';
-import { free, RoundRobin } from './pieces.ts';
+import { UploadBurst } from './collect-later.ts';
 import type { RawRequest, RequestHead } from './pipeline.ts';
 import { announcesBody, BODYLESS_METHODS, headOf, SIGNED_BODY_METHODS } from './raw-request.ts';
+import { free, RoundRobin } from './upload-turns.ts';
 
 export const BODY_BYTES_MAX = 1_048_576;
 /** Bytes of the bodies of all open requests; an upload beyond it is discarded and answered 503. */
 const HELD_BYTES_MAX = 256 * 1_048_576;
-const ROOM_STEP_BYTES = 16_384;
+const BUFFER_STEP_BYTES = 16_384;
 const RETRY_AFTER_SECONDS = 5;
 /** A key for discarded bodies: hashing them too makes a body with an unknown key cost as much time as any other. */
-const DUMMY = createSecretKey(Buffer.from('an unknown key costs the same work'));
+const DUMMY_KEY = createSecretKey(Buffer.from('an unknown key costs the same work'));
 
 /** Bytes of a request's body to keep at most; a longer body is read and discarded. */
 export type BodyRule = (head: RequestHead) => Promise<number>;
@@ -45,11 +45,11 @@ export class BodyBudget {
 }
 
 const NOTHING = Buffer.alloc(0);
-/** Two lines, so that uploads with a known key never wait for uploads without one. */
-const turns = { kept: new RoundRobin(), past: new RoundRobin() };
-const flood = new Flood();
+/** Two queues, so that uploads with a known key never wait for uploads without one. */
+const turns = { kept: new RoundRobin(), discarded: new RoundRobin() };
+const burst = new UploadBurst();
 const tooLarge = () => new Fail('body_too_large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
-const noRoom = () =>
+const overBudget = () =>
   new Fail('service_unavailable', {
     message: 'Too many large requests are under way. Nothing was done; repeat the request.',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -63,7 +63,7 @@ interface Upload {
   declared: number;
 }
 
-const isSmall = ({ declared }: Upload) => declared > 0 && declared <= ROOM_STEP_BYTES;
+const isSmall = ({ declared }: Upload) => declared > 0 && declared <= BUFFER_STEP_BYTES;
 
 const uploadOf = ({ raw }: FastifyRequest): Upload => ({
   payload: raw,
@@ -72,22 +72,22 @@ const uploadOf = ({ raw }: FastifyRequest): Upload => ({
 });
 
 /**
- * Passes on each piece and then waits for the connection's next turn in the line that `take` returns.
+ * Passes on each chunk and then waits for the connection's next turn in the queue that `take` returns.
  *
  * @throws Fail for a body that is too long, or broken off
  */
 async function drain(
   { payload, socket, declared }: Upload,
-  take: (piece: Buffer) => RoundRobin,
+  take: (chunk: Buffer) => RoundRobin,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let length = 0;
-  const onData = (piece: Buffer) => {
-    length += piece.length;
+  const onData = (chunk: Buffer) => {
+    length += chunk.length;
     if (length > BODY_BYTES_MAX) reject(tooLarge());
-    const line = length > BODY_BYTES_MAX ? turns.past : take(piece);
-    free(piece);
-    if (length !== declared) line.wait(socket);
+    const turn = length > BODY_BYTES_MAX ? turns.discarded : take(chunk);
+    free(chunk);
+    if (length !== declared) turn.wait(socket);
   };
   // A caller that breaks off gets no answer, and the log must not show it as a fault of ours.
   const breakOff = () =>
@@ -99,18 +99,18 @@ async function drain(
 
 /** Discards a body whose end no answer waits for, until the connection is closed. */
 function discard({ payload, socket }: Upload): void {
-  payload.on('data', (piece: Buffer) => {
-    free(piece);
-    turns.past.wait(socket);
+  payload.on('data', (chunk: Buffer) => {
+    free(chunk);
+    turns.discarded.wait(socket);
   });
 }
 
 /** A body as the bytes that were signed. `release` returns its bytes to the budget. */
 class HeldBody {
   readonly #budget: BodyBudget;
-  #room: ArrayBuffer | undefined;
+  #buffer: ArrayBuffer | undefined;
   #length = 0;
-  #state: 'reading' | 'whole' | 'past' | 'full' = 'reading';
+  #state: 'reading' | 'whole' | 'discarded' | 'over_budget' = 'reading';
 
   constructor(budget: BodyBudget) {
     this.#budget = budget;
@@ -119,71 +119,71 @@ class HeldBody {
   /** Undefined where it was discarded. */
   get bytes(): Buffer | undefined {
     if (this.#state !== 'whole') return undefined;
-    return this.#room === undefined ? NOTHING : Buffer.from(this.#room, 0, this.#length);
+    return this.#buffer === undefined ? NOTHING : Buffer.from(this.#buffer, 0, this.#length);
   }
 
   /** Reads to the end, keeping at most `most` bytes. @throws Fail for a body that is too long, or broken off */
   async read(upload: Upload, most: number): Promise<void> {
-    const mac = createHmac('sha256', DUMMY);
-    if (most === 0) this.#readPast('past');
-    if (!isSmall(upload)) flood.begin();
+    const mac = createHmac('sha256', DUMMY_KEY);
+    if (most === 0) this.#discardRest('discarded');
+    if (!isSmall(upload)) burst.begin();
     try {
-      await drain(upload, (piece) => {
-        if (this.#state === 'reading') this.#keep(piece, upload, most);
-        else mac.update(piece);
-        return this.#state === 'reading' ? turns.kept : turns.past;
+      await drain(upload, (chunk) => {
+        if (this.#state === 'reading') this.#keep(chunk, upload, most);
+        else mac.update(chunk);
+        return this.#state === 'reading' ? turns.kept : turns.discarded;
       });
     } catch (error) {
       this.release();
       throw error;
     } finally {
-      if (!isSmall(upload)) flood.end();
+      if (!isSmall(upload)) burst.end();
     }
-    if (this.#state === 'full') throw noRoom();
+    if (this.#state === 'over_budget') throw overBudget();
     if (this.#state === 'reading') this.#state = 'whole';
   }
 
-  /** Copies each piece into one buffer: as a list, a body of a million pieces would take a hundred times its length. */
-  #keep(piece: Buffer, upload: Upload, most: number): void {
-    const length = this.#length + piece.length;
+  /** Copies each chunk into one buffer: as a list, a body of a million chunks would take a hundred times its length. */
+  #keep(chunk: Buffer, upload: Upload, most: number): void {
+    const length = this.#length + chunk.length;
     if (length > most) {
-      this.#readPast('past');
+      this.#discardRest('discarded');
       return;
     }
-    const room = this.#roomFor(length, upload, most);
-    if (room === undefined) {
-      this.#readPast('full');
+    const buffer = this.#bufferFor(length, upload, most);
+    if (buffer === undefined) {
+      this.#discardRest('over_budget');
       return;
     }
-    piece.copy(Buffer.from(room, this.#length, piece.length));
+    chunk.copy(Buffer.from(buffer, this.#length, chunk.length));
     this.#length = length;
   }
 
   /** Undefined where the budget is exhausted. */
-  #roomFor(length: number, upload: Upload, most: number): ArrayBuffer | undefined {
-    const has = this.#room?.byteLength ?? 0;
-    if (this.#room !== undefined && length <= has) return this.#room;
+  #bufferFor(length: number, upload: Upload, most: number): ArrayBuffer | undefined {
+    const sizeBefore = this.#buffer?.byteLength ?? 0;
+    if (this.#buffer !== undefined && length <= sizeBefore) return this.#buffer;
     const isFixed = isSmall(upload) && upload.declared <= most;
-    const steps = Math.ceil(length / ROOM_STEP_BYTES);
-    const size = isFixed ? upload.declared : Math.min(most, steps * ROOM_STEP_BYTES);
-    if (!this.#budget.take(size - has)) return undefined;
+    const steps = Math.ceil(length / BUFFER_STEP_BYTES);
+    const size = isFixed ? upload.declared : Math.min(most, steps * BUFFER_STEP_BYTES);
+    if (!this.#budget.take(size - sizeBefore)) return undefined;
     // A large buffer has memory pages of its own: it grows in place and returns to the system as a whole.
-    this.#room ??= isFixed ? new ArrayBuffer(size) : new ArrayBuffer(0, { maxByteLength: most });
-    if (this.#room.resizable) this.#room.resize(size);
-    return this.#room;
+    this.#buffer ??= isFixed ? new ArrayBuffer(size) : new ArrayBuffer(0, { maxByteLength: most });
+    if (this.#buffer.resizable) this.#buffer.resize(size);
+    return this.#buffer;
   }
 
-  #readPast(state: 'past' | 'full'): void {
+  #discardRest(state: 'discarded' | 'over_budget'): void {
     this.release();
     this.#state = state;
   }
 
   release(): void {
-    this.#budget.giveBack(this.#room?.byteLength ?? 0);
-    this.#room?.transferToFixedLength(0);
-    this.#room = undefined;
+    this.#budget.giveBack(this.#buffer?.byteLength ?? 0);
+    this.#buffer?.transferToFixedLength(0);
+    this.#buffer = undefined;
     this.#length = 0;
-    this.#state = 'past';
+    this.#state = 'discarded';
   }
 }
 
@@ -192,7 +192,7 @@ interface Holding {
   /** A handler reads it and releases it at its end. */
   inUse: boolean;
   /** Its caller was answered or has disconnected. */
-  isOver: boolean;
+  isAnsweredOrGone: boolean;
 }
 
 const held = new WeakMap<FastifyRequest, Holding>();
@@ -202,8 +202,8 @@ export function rawOf(request: FastifyRequest): RawRequest {
   const head = headOf(request);
   const { body } = held.get(request) ?? {};
   const bytes = body?.bytes;
-  const isPast = body !== undefined && bytes === undefined && SIGNED_BODY_METHODS.has(head.method);
-  return { ...head, body: bytes ?? NOTHING, bodyIsPast: isPast };
+  const isDiscarded = body !== undefined && bytes === undefined && SIGNED_BODY_METHODS.has(head.method);
+  return { ...head, body: bytes ?? NOTHING, bodyIsDiscarded: isDiscarded };
 }
 
 /** Runs work that reads a body and releases the body afterwards, which may be after its caller has disconnected. */
@@ -231,11 +231,11 @@ export function readBodies(
   app.addHook('preParsing', async (request, reply, payload) => {
     if (!announcesBody(request.raw.headers)) return payload;
     if (BODYLESS_METHODS.has(request.method)) discard(uploadOf(request));
-    const holding = { body: new HeldBody(budget), inUse: false, isOver: false };
+    const holding = { body: new HeldBody(budget), inUse: false, isAnsweredOrGone: false };
     held.set(request, holding);
     // No handler runs for a caller that has disconnected by then.
     reply.raw.once('close', () => {
-      holding.isOver = true;
+      holding.isAnsweredOrGone = true;
       if (!holding.inUse) holding.body.release();
     });
     return payload;
@@ -250,7 +250,7 @@ export function readBodies(
     const most = isSigned ? await ruleOf(request)(headOf(request)) : 0;
     const holding = held.get(request);
     await holding?.body.read(upload, most);
-    if (holding?.isOver) holding.body.release();
+    if (holding?.isAnsweredOrGone) holding.body.release();
     return undefined;
   });
 }

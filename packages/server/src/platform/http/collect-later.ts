@@ -10,7 +10,7 @@ const QUIET_MS = 15_000;
  * Collects garbage once after many concurrent uploads. V8 collects when more garbage comes, which on an idle node takes
  * hours.
  */
-export class Flood {
+export class UploadBurst {
   #underWay = 0;
   #most = 0;
   #isDue = false;
@@ -23,9 +23,9 @@ export class Flood {
   end(): void {
     this.#underWay -= 1;
     if (this.#underWay > 0) return;
-    const wasFlood = this.#most >= MANY;
+    const wasBurst = this.#most >= MANY;
     this.#most = 0;
-    if (!wasFlood || this.#isDue) return;
+    if (!wasBurst || this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => this.#collect(), QUIET_MS).unref();
   }

@@ -1,10 +1,11 @@
+import type { TSchema } from 'typebox';
 import { Fail } from '../fail.ts';
 import { closingLine, columnsOfItem, headingLine, itemLine } from './csv.ts';
 import type { OpenStream } from './event-stream.ts';
 import { preferredType } from './media-type.ts';
 import type { List, RouteRequest, Slice } from './route.ts';
 
-/** Rows that are in memory at a time. Each slice is a query of its own, so no transaction outlives a slow reader. */
+/** Rows of a query; those of two are in memory at a time. Each slice is a query of its own, so no transaction outlives a slow reader. */
 const SLICE = 500;
 /** Exports that an API key may have open in one process. */
 const OPEN_MAX = 4;
@@ -40,7 +41,8 @@ export class Exports {
       const open: OpenStream = (signal) => {
         if (signal.aborted) release();
         signal.addEventListener('abort', release, { once: true });
-        return linesOf(list, request, first, signal);
+        const read = (id: string) => list.read(request, { limit: SLICE, after: id });
+        return csvOf({ ...list, read, first }, signal);
       };
       const name = request.url.split('?', 1)[0]?.split('/').at(-1) ?? 'list';
       return { open, headers: headersOf(name) };
@@ -72,25 +74,36 @@ const headersOf = (name: string) => ({
   'x-accel-buffering': 'no',
 });
 
-/** Stops between two slices once nobody reads any more. */
-async function* linesOf(
-  list: List,
-  request: RouteRequest<never, never, never>,
-  first: Slice<object>,
-  signal: AbortSignal,
+interface Rows {
+  item: TSchema;
+  idOf: (item: object) => string;
+  first: Slice<object>;
+  /** The slice behind an item. */
+  read: (after: string) => Promise<Slice<object>>;
+}
+
+/** The lines of a list as CSV. Stops between two slices once the signal is aborted. */
+export async function* csvOf(
+  { item, idOf, first, read }: Rows,
+  signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  const columns = columnsOfItem(list.item);
+  const columns = columnsOfItem(item);
   let rows = 0;
   yield headingLine(columns);
   for (let slice = first; ; ) {
     const { data, has_more } = slice;
     rows += data.length;
-    if (data.length > 0) yield data.map((item) => itemLine(columns, item)).join('');
     const last = data.at(-1);
-    if (!has_more || last === undefined) break;
+    const isLast = !has_more || last === undefined;
+    // The database reads the next slice while this one is written and sent.
+    const next = isLast ? undefined : read(idOf(last));
+    // Awaited below, unless nobody reads on.
+    next?.catch(() => undefined);
+    if (data.length > 0) yield data.map((one) => itemLine(columns, one)).join('');
+    if (next === undefined) break;
     // Breaks the answer off, should anybody still read it.
-    signal.throwIfAborted();
-    slice = await list.read(request, { limit: SLICE, after: list.idOf(last) });
+    signal?.throwIfAborted();
+    slice = await next;
   }
   yield closingLine(rows);
 }

@@ -69,7 +69,30 @@ function reference(schema: unknown, components: Map<string, Json>): unknown {
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function parametersOf(route: Route, components: Map<string, Json>, version: string): Json[] {
+export interface CodeSample {
+  lang: string;
+  label: string;
+  source: string;
+}
+
+/** A request of an operation, its answer, and the request as code. */
+export interface OperationExample {
+  /** Values of parameters by name: all of the path, and those of the query that the request has. */
+  path: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  body: object | undefined;
+  answer: unknown;
+  samples: readonly CodeSample[];
+  /** Follows the description. */
+  note: string | undefined;
+}
+
+function parametersOf(
+  route: Route,
+  components: Map<string, Json>,
+  version: string,
+  example: OperationExample,
+): Json[] {
   const from = (place: 'path' | 'query', schema: TSchema | undefined) => {
     const shape = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
     return Object.entries(shape.properties ?? {}).map(([name, property]) => ({
@@ -77,6 +100,7 @@ function parametersOf(route: Route, components: Map<string, Json>, version: stri
       in: place,
       required: place === 'path' || (shape.required?.includes(name) ?? false),
       ...(typeof property.description === 'string' ? { description: property.description } : {}),
+      ...(example[place][name] === undefined ? {} : { example: example[place][name] }),
       schema: reference(property, components),
     }));
   };
@@ -138,36 +162,41 @@ const CSV: Json = {
   },
 };
 
-function answersOf(route: Route, components: Map<string, Json>): Json {
+function answersOf(route: Route, components: Map<string, Json>, example: unknown): Json {
   const type = route.answer === EVENT_STREAM ? 'text/event-stream' : 'application/json';
   return {
-    [type]: { schema: reference(route.answer, components) },
+    [type]: { schema: reference(route.answer, components), example },
     ...(route.list === undefined ? {} : { 'text/csv': CSV }),
   };
 }
 
 function operationOf(route: Route, components: Map<string, Json>, options: OpenApiOptions): Json {
+  const example = options.exampleOf(route);
+  const description = [route.description, example.note].filter((text) => text !== undefined).join(' ');
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
-    parameters: parametersOf(route, components, options.version),
+    ...(description === '' ? {} : { description }),
+    parameters: parametersOf(route, components, options.version, example),
     ...(route.body === undefined
       ? {}
       : {
           requestBody: {
             required: demandsFields(route.body),
-            content: { 'application/json': { schema: reference(route.body, components) } },
+            content: {
+              'application/json': { schema: reference(route.body, components), example: example.body ?? {} },
+            },
           },
         }),
     responses: {
       200: {
         description: 'Done.',
-        content: answersOf(route, components),
+        content: answersOf(route, components, example.answer),
       },
       ...refusalsOf(route, components, options),
     },
+    'x-codeSamples': example.samples,
   };
 }
 
@@ -177,6 +206,7 @@ export interface OpenApiOptions {
   description: string;
   serverUrl: string;
   errorFormats: readonly ErrorFormat[];
+  exampleOf: (route: Route) => OperationExample;
 }
 
 /** The OpenAPI 3.1 document, made from the route table: what is documented is what is served. */

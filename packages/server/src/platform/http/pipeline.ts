@@ -27,7 +27,9 @@ export interface RawRequest extends RequestHead {
   /** As it was signed; empty without one. */
   body: Buffer;
   /** A body was received and discarded, as nobody can have signed it. */
-  bodyIsPast: boolean;
+  bodyIsDiscarded: boolean;
+  /** Who sent it, once `authenticate` has verified that, whether or not the request goes on. */
+  caller?: Caller;
 }
 
 export interface Authenticated {
@@ -77,7 +79,8 @@ interface PreparedRoute {
 
 /**
  * The order of checks of every signed call: authentication → rate limit → route → permission → Idempotency-Key →
- * content type and shape → the operation (resource, idempotency look-up, state, business rules).
+ * version → query → content type and shape → parameters of the path → the operation (resource, idempotency look-up,
+ * state, business rules).
  */
 export class Pipeline {
   readonly #options: PipelineOptions;

@@ -26,6 +26,9 @@ export function announcesBody(headers: Readonly<Record<string, string | string[]
 /** Node's parser also accepts 0.9 and 2.0, which are not served on this connection. */
 const VERSIONS = new Set(['1.0', '1.1']);
 
+/** A socket forgets its address when the connection is reset, which Fastify's type does not say. */
+const addressOf = ({ ip }: { ip: string | undefined }) => ip ?? '';
+
 /** @throws Fail without exactly one Host header, as two proxies on the way may have read the request differently */
 export function headOf(request: FastifyRequest): RequestHead {
   const headers: Record<string, string> = {};
@@ -50,6 +53,6 @@ export function headOf(request: FastifyRequest): RequestHead {
     strayBody: announcesBody(headers) && !SIGNED_BODY_METHODS.has(request.method),
     params: request.params as Record<string, string>,
     requestId: request.id,
-    remoteAddress: request.ip,
+    remoteAddress: addressOf(request),
   };
 }

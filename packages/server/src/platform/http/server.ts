@@ -18,6 +18,7 @@ import {
   statusOf,
 } from './error-body.ts';
 import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
+import { type ExchangeRecorder, Exchanges } from './exchanges/exchanges.ts';
 import { inRequest } from './in-request.ts';
 import { prefersHtml } from './media-type.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
@@ -75,6 +76,8 @@ export interface HttpOptions extends PipelineOptions {
   /** 256 MiB of bodies by default. */
   bodyBudget?: BodyBudget;
   observer: HttpObserver;
+  /** Receives each request to a signed route, with its answer. */
+  recorder?: ExchangeRecorder | undefined;
 }
 
 /** Builds the server; `listen` is the caller's. */
@@ -86,6 +89,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     return503OnClosing: false,
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
+    // Routes check their input themselves (`validate.ts`): Fastify need not load its own compilers of schemas.
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     exposeHeadRoutes: false,
     trustProxy: options.trustedProxy ? (_address: string, hop: number) => hop === 0 : false,
     routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
@@ -93,7 +98,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     genReqId: (raw) => readRequestId(raw.headers['x-request-id']) ?? newRequestId(),
     requestTimeout: timeouts.headersMs + timeouts.bodyMs + 5_000,
     http: {
-      // Less than one piece of a body, so that a connection that is not read yet holds one piece and not two.
+      // Less than one chunk of a body, so that a connection that is not read yet holds one chunk and not two.
       highWaterMark: 16_384,
       headersTimeout: timeouts.headersMs,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS_MAX, timeouts.headersMs / 2),
@@ -115,15 +120,22 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   logRequests(app, options.log);
   observeAnswers(app, options.observer);
   const streams = new EventStreams(timeouts.unreadMs);
+  const exchanges = new Exchanges(options.recorder, () => options.clock.nowMs(), options.log);
+  exchanges.observe(app);
   const refuseUnknown = (raw: RawRequest) => pipeline.refuse(raw, nothingHere());
   for (const page of options.pages) addPage(app, { streams, refuseUnknown }, page);
   app.addHook('preClose', async () => streams.close());
-  for (const route of options.routes) addRoute(app, pipeline, streams, route);
-  addRefusals(app, pipeline, options.routes);
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
+  const parts = { pipeline, streams, exchanges };
+  for (const route of options.routes) addRoute(app, parts, route);
+  addRefusals(app, parts, options.routes);
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, { ...options, exchanges }));
   const sweeping = setInterval(() => pipeline.sweep(), SWEEP_EVERY_MS).unref();
   app.addHook('onClose', async () => clearInterval(sweeping));
   return app;
+}
+
+function refuseSchemas(): never {
+  throw new Error('a route hands its schema to the pipeline, not to Fastify');
 }
 
 function readTls(tls: { certFile: string; keyFile: string }) {
@@ -227,26 +239,48 @@ const nothingHere = () => new Fail('resource_not_found', 'There is nothing at th
 /** The router reads the empty text after the last slash of `/events/` as an id. */
 const lacksId = (raw: RawRequest) => Object.values(raw.params).includes('');
 
-function addRoute(app: FastifyInstance, pipeline: Pipeline, streams: EventStreams, route: Route): void {
+interface Parts {
+  pipeline: Pipeline;
+  streams: EventStreams;
+  exchanges: Exchanges;
+}
+
+/** Runs the work of a signed request, which reads its body. */
+async function answerSigned<T>(
+  connection: { request: FastifyRequest; reply: FastifyReply },
+  { exchanges }: Parts,
+  route: string,
+  work: (raw: RawRequest) => Promise<T>,
+): Promise<T> {
+  const { request } = connection;
+  const raw = rawOf(request);
+  const recorded = () => exchanges.during(connection, raw, () => work(raw));
+  return await whileHeld(request, () => inRequest(raw, route, recorded));
+}
+
+function addRoute(app: FastifyInstance, parts: Parts, route: Route): void {
+  const { pipeline, streams, exchanges } = parts;
   const prepared = pipeline.prepare(route);
   app.route({
     method: route.method,
     url: routerPath(route.path),
     handler: async (request, reply) => {
-      const raw = rawOf(request);
-      const answering = () =>
-        lacksId(raw) ? pipeline.refuse(raw, nothingHere()) : pipeline.run(raw, prepared);
-      const answer = await whileHeld(request, () => inRequest(raw, route.path, answering));
+      const answer = await answerSigned({ request, reply }, parts, route.path, (raw) =>
+        lacksId(raw) ? pipeline.refuse(raw, nothingHere()) : pipeline.run(raw, prepared),
+      );
       if ('csv' in answer) return streams.send(reply, answer.csv.open, answer.csv.headers);
       if (route.answer === EVENT_STREAM) return streams.send(reply, answer.body as OpenStream);
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
+      const text = JSON.stringify(answer.body);
+      exchanges.noteAnswer(request, text);
+      return reply.type('application/json; charset=utf-8').send(text);
     },
   });
 }
 
 /** Known paths answer 405 to other methods, unknown paths 404, both after authentication. */
-function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly Route[]): void {
+function addRefusals(app: FastifyInstance, parts: Parts, routes: readonly Route[]): void {
+  const { pipeline } = parts;
   const methodsOf = new Map<string, string[]>();
   for (const { path, method } of routes) {
     methodsOf.set(routerPath(path), [...(methodsOf.get(routerPath(path)) ?? []), method]);
@@ -257,21 +291,18 @@ function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly 
     app.route({
       method: others,
       url,
-      handler: async (request) => {
-        const raw = rawOf(request);
-        const fail = lacksId(raw) ? nothingHere() : new Fail('method_not_allowed', { message, allow });
-        return await whileHeld(request, () =>
-          inRequest(raw, routeOf(request), () => pipeline.refuse(raw, fail)),
-        );
-      },
+      handler: async (request, reply) =>
+        await answerSigned({ request, reply }, parts, routeOf(request), (raw) => {
+          const fail = lacksId(raw) ? nothingHere() : new Fail('method_not_allowed', { message, allow });
+          return pipeline.refuse(raw, fail);
+        }),
     });
   }
-  app.setNotFoundHandler(async (request) => {
-    const raw = rawOf(request);
+  app.setNotFoundHandler(async (request, reply) => {
     // Whoever opens an address in a browser is told that it is wrong; a program has to say first who it is.
     if (wantsPage(request)) throw nothingHere();
-    return await whileHeld(request, () =>
-      inRequest(raw, UNMATCHED, () => pipeline.refuse(raw, nothingHere())),
+    return await answerSigned({ request, reply }, parts, UNMATCHED, (raw) =>
+      pipeline.refuse(raw, nothingHere()),
     );
   });
 }
@@ -300,7 +331,7 @@ async function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: HttpOptions,
+  options: HttpOptions & { exchanges: Exchanges },
 ): Promise<FastifyReply> {
   const fail = failOf(error);
   const status = statusOf(fail.code);
@@ -327,11 +358,14 @@ async function sendError(
       options.log.error({ request_id: request.id, err: cause }, 'the page of an error cannot be shown');
     }
   }
+  const format = formatOf(request.originalUrl, options.errorFormats);
   const body = errorBody(fail, {
-    format: formatOf(request.originalUrl, options.errorFormats),
+    format,
     requestId: request.id,
     nowSeconds: options.clock.nowSeconds(),
     publicUrl: options.publicUrl(),
   });
-  return await reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+  const answer = JSON.stringify(body);
+  options.exchanges.noteFailure(request, fail, { code: format.codeOf(fail.code), answer });
+  return await reply.type('application/json; charset=utf-8').send(answer);
 }

@@ -36,6 +36,7 @@ export class Metrics {
   readonly #pools = new Map<string, () => Record<string, number>>();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #refusals: Counter<'reason'>;
+  readonly #lostRequests: Counter<'reason'>;
   readonly #jobs: Histogram<'kind' | 'outcome'>;
   readonly #chainCalls: Histogram<'network' | 'call' | 'outcome'>;
   readonly #histograms = new Map<string, Histogram>();
@@ -55,6 +56,12 @@ export class Metrics {
     this.#refusals = new Counter({
       name: 'florin_authentication_refusals_total',
       help: 'Requests answered 401, by what was wrong. `nonce` is a replay.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#lostRequests = new Counter({
+      name: 'florin_request_log_lost_total',
+      help: 'Requests that are missing in the request log, by the reason.',
       labelNames: ['reason'],
       registers,
     });
@@ -85,6 +92,11 @@ export class Metrics {
   /** @param reason one of a closed set, see `stores/keys/authenticate.ts` */
   refused(reason: string): void {
     this.#refusals.inc({ reason });
+  }
+
+  /** @param reason one of a closed set, see `request-log/request-log.ts` */
+  lostRequests(reason: string, count: number): void {
+    this.#lostRequests.inc({ reason }, count);
   }
 
   ranJob(kind: string, outcome: 'done' | 'failed', seconds: number): void {

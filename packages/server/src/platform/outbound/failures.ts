@@ -1,5 +1,3 @@
-import { errors } from 'undici';
-
 /** Why an attempt got no answer. Texts of errors are not passed on, as they may name hosts of an internal network. */
 export type OutboundFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'address_denied' | 'protocol';
 
@@ -23,11 +21,11 @@ const BROKEN_LINE = new Set([
   'ENETUNREACH',
 ]);
 
-const NO_HTTP = [
-  errors.HTTPParserError,
-  errors.HeadersOverflowError,
-  errors.ResponseContentLengthMismatchError,
-];
+/**
+ * undici's errors for bytes that are no HTTP answer. By name, so that the library is loaded with the first request only;
+ * the parser's errors have no code.
+ */
+const NO_HTTP = new Set(['HTTPParserError', 'HeadersOverflowError', 'ResponseContentLengthMismatchError']);
 
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -47,8 +45,8 @@ export function failureOfExchange(error: Error): OutboundFailure {
   const code = codeOf(error);
   // With TLS 1.3 a peer may refuse the handshake (without a client certificate, say) after our side has completed it.
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls';
-  if (NO_HTTP.some((kind) => error instanceof kind)) return 'protocol';
+  if (NO_HTTP.has(error.name)) return 'protocol';
   // undici: "bad response" and "bad upgrade" are answers, its other socket errors mean a broken connection.
-  const isAnswer = error instanceof errors.SocketError && error.message.startsWith('bad ');
+  const isAnswer = error.name === 'SocketError' && error.message.startsWith('bad ');
   return isAnswer ? 'protocol' : 'connection';
 }

@@ -1,7 +1,7 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { classifyAddress, type Network } from './addresses.ts';
 import { checkCallbackUrl } from './callback-url.ts';
-import { Connection, type OutboundRequest } from './connection.ts';
+import type { Connection, OutboundRequest } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { dial } from './dial.ts';
 import type { OutboundAnswer } from './exchange.ts';
@@ -124,6 +124,8 @@ class HttpsOutbound implements Outbound {
 
   async #connect(to: Destination, deadline: Deadline): Promise<Connection> {
     const { hostname, port, origin } = to.url;
+    // The HTTP library behind it is loaded with the first post: most sandboxes make none.
+    const { Connection } = await import('./connection.ts');
     const addresses = await this.#resolve(to, deadline);
     const peer = { addresses, port: Number(port || HTTPS_PORT), host: certifiedName(hostname) };
     const socket = await dial(peer, this.#context, deadline);

@@ -1,5 +1,5 @@
-import { request } from 'undici';
-import { failureOf, operatorAgent, textOf, UrlUnread } from './read-url.ts';
+import { createOperatorAgent } from './operator-agent.ts';
+import { failureOf, textOf, UrlUnread } from './read-url.ts';
 
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 16_777_216;
@@ -32,12 +32,12 @@ export interface JsonPoster {
 
 /** Posts to URLs of the operator, which may be in the operator's own network and may hold keys. */
 export function createJsonPoster({ ca, timeoutMs = TIMEOUT_MS }: JsonPosterOptions = {}): JsonPoster {
-  const agent = operatorAgent(ca, { connections: CONNECTIONS_PER_ORIGIN, maxResponseSize: BYTES_MAX });
+  const agent = createOperatorAgent(ca, { connections: CONNECTIONS_PER_ORIGIN, maxResponseSize: BYTES_MAX });
   const exchange = async (url: string, json: string) => {
     const { target, headers } = splitCredentials(url);
     const signal = AbortSignal.timeout(timeoutMs);
-    const options = { dispatcher: agent, signal, method: 'POST' as const, headers, body: json };
-    const { statusCode, headers: received, body } = await request(target, options);
+    const options = { method: 'POST', signal, headers, body: json } as const;
+    const { statusCode, headers: received, body } = await agent.request(target, options);
     const bytes = await body.bytes();
     return { status: statusCode, retryAfter: secondsOf(received['retry-after']), bytes };
   };
@@ -48,7 +48,7 @@ export function createJsonPoster({ ca, timeoutMs = TIMEOUT_MS }: JsonPosterOptio
       });
       return { ...answer, body: textOf(bytes) };
     },
-    close: () => agent.destroy(),
+    close: () => agent.close(),
   };
 }
 

@@ -1,5 +1,4 @@
-import { getCACertificates } from 'node:tls';
-import { Agent, request } from 'undici';
+import { createOperatorAgent } from './operator-agent.ts';
 
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 262_144;
@@ -49,19 +48,6 @@ export function failureOf(error: unknown): UrlFailure {
   return error.name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'connection';
 }
 
-/** For URLs of the operator, whose servers may have certificates of their own. */
-export function operatorAgent(ca: string | undefined, limits: Agent.Options): Agent {
-  return new Agent({
-    ...limits,
-    connect: {
-      minVersion: 'TLSv1.2',
-      // Explicit, as the environment can turn it off.
-      rejectUnauthorized: true,
-      ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
-    },
-  });
-}
-
 /** @throws UrlUnread for bytes that are not UTF-8 */
 export function textOf(bytes: Uint8Array): string {
   try {
@@ -75,11 +61,11 @@ export function textOf(bytes: Uint8Array): string {
  * Reads URLs of the operator, which may be in the operator's own network; URLs of merchants go through `outbound`.
  */
 export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions = {}): UrlReader {
-  const agent = operatorAgent(ca, { connections: CONNECTIONS_PER_ORIGIN, maxResponseSize: BYTES_MAX });
+  const agent = createOperatorAgent(ca, { connections: CONNECTIONS_PER_ORIGIN, maxResponseSize: BYTES_MAX });
   const get = async (url: string): Promise<Uint8Array> => {
     const signal = AbortSignal.timeout(timeoutMs);
-    const options = { dispatcher: agent, signal, headers: { accept: 'application/json' } };
-    const { statusCode, body } = await request(url, options);
+    const options = { method: 'GET', signal, headers: { accept: 'application/json' } } as const;
+    const { statusCode, body } = await agent.request(url, options);
     if (statusCode === 200) return await body.bytes();
     // An unhandled error would end the process.
     body.on('error', () => {}).destroy();
@@ -93,6 +79,6 @@ export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions
       });
       return textOf(bytes);
     },
-    close: () => agent.destroy(),
+    close: () => agent.close(),
   };
 }

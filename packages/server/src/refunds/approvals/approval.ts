@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { invariant } from '../../platform/fail.ts';
 import type { JobSpec } from '../../platform/jobs/index.ts';
 import type { MerchantTime } from '../../tenancy/index.ts';
-import { signerPeople } from '../../transfers/approvals/index.ts';
+import { requiredApprovals } from '../../transfers/approvals/index.ts';
 import type { RefundSettings } from '../deps.ts';
 import { expireApprovalJob, sendJob } from '../jobs.ts';
 import type { RefundRow } from '../queries.ts';
@@ -55,13 +55,17 @@ export async function addressColumns(
     settings,
     time,
     signerRule,
-  }: { settings: RefundSettings; time: MerchantTime; signerRule: signerPeople.SignerRule },
+  }: { settings: RefundSettings; time: MerchantTime; signerRule: requiredApprovals.SignerRule },
 ): Promise<AddressColumns> {
   const { merchant_id: merchantId, amount, address } = refund;
   const outflow = { merchantId, kind: 'refunds', amount, nowSeconds: time.seconds } as const;
   const sums = { unapproved: unapprovedRefunds, unsigned: unsignedRefunds };
   const rule = signerRule;
-  const { approvals, signatures } = await signerPeople.countPeople(tx, outflow, { settings, rule, sums });
+  const { approvals, signatures } = await requiredApprovals.decideRequired(tx, outflow, {
+    settings,
+    rule,
+    sums,
+  });
   return {
     address,
     addressed_at: time.seconds,

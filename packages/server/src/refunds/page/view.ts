@@ -1,12 +1,12 @@
-import { formatTokens } from '@florin/contract/money';
-import type {
-  AddressFault,
-  ClaimCheckView,
-  ClaimFormView,
-  ClaimOutcome,
-  ClaimOutcomeView,
-  PageLanguage,
-  StoreBrand,
+import {
+  type AddressFault,
+  type ClaimCheckView,
+  type ClaimFormView,
+  type ClaimOutcome,
+  type ClaimOutcomeView,
+  type PageLanguage,
+  type StoreBrand,
+  tokensText,
 } from '@florin/pages';
 import { awaitsClaim } from '../present.ts';
 import type { RefundRow } from '../queries.ts';
@@ -23,7 +23,7 @@ export interface OpenedClaim {
 
 function pageOf({ language, storeName, brand, isTest, refund }: OpenedClaim) {
   const { amount, currency, network } = refund;
-  return { language, storeName, brand, isTest, amount: `${formatTokens(amount)} ${currency}`, network };
+  return { language, storeName, brand, isTest, amount: tokensText(amount, currency), network };
 }
 
 /** The form for the address; after a fault, with what was typed. */

@@ -13,6 +13,7 @@ import {
 } from '../../platform/http/pages/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
+import { MAILS_PATH } from '../inbox/mail-pages.ts';
 import { INBOX_PATH } from '../inbox/pages.ts';
 import { timeOf } from '../inbox/view.ts';
 import { LIVE_SCRIPT, listAnswer, refuseForeign, refuseOthers, type SandboxOwner } from '../local-pages.ts';
@@ -90,6 +91,7 @@ async function readFront(deps: PaymentDeps, { owner, version, folderOption }: Fr
     signedRequest: `npx florin sign GET /api/v1/balances${folderOption} | sh`,
     checkoutPath: CHECKOUT_PATH,
     inboxPath: INBOX_PATH,
+    mailsPath: MAILS_PATH,
     scriptPath: LIVE_SCRIPT,
     listPath: LIST_PATH,
     events,

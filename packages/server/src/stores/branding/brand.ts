@@ -7,7 +7,7 @@ import { checkName } from '../create-merchant.ts';
 import { getStore } from '../queries.ts';
 import '../tables.ts';
 import { readAccent, readHttpsLink, readSupport } from './read-links.ts';
-import { readLogo } from './read-logo.ts';
+import type { Logo } from './read-logo.ts';
 
 /** Logos are served below this path. */
 export const LOGO_PATH = '/brand';
@@ -66,7 +66,7 @@ export async function changeBrand(
   change: BrandChange,
 ): Promise<void> {
   await getStore(platform.db, merchantId, storeId);
-  const logo = change.logo == null ? change.logo : readLogo(change.logo);
+  const logo = change.logo == null ? change.logo : await drawnLogo(change.logo);
   const values = {
     name: change.name === undefined ? undefined : checkName(change.name, 'name'),
     accent: unlessNull(change.accent, readAccent),
@@ -98,6 +98,12 @@ export async function changeBrand(
       .where('store_id', '=', storeId)
       .execute();
   });
+}
+
+/** The libraries that read pictures are loaded when a picture is given: no process that serves pages needs them. */
+async function drawnLogo(file: Buffer): Promise<Logo> {
+  const { readLogo } = await import('./read-logo.ts');
+  return readLogo(file);
 }
 
 /** The logo at a public address; undefined where the store shows another one, or none. */

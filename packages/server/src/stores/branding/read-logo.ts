@@ -39,7 +39,7 @@ export function readLogo(file: Buffer): Logo {
   return { logoId, type, body, ...shownSize(width, height) };
 }
 
-/** In the head of a page, whatever the picture's own size. */
+/** The size in the head of a page: as high as the head allows, at most four times as wide. */
 function shownSize(width: number, height: number): Pick<Logo, 'width' | 'height'> {
   const scale = Math.min(SHOWN_HEIGHT / height, SHOWN_WIDTH_MAX / width);
   const pixels = (length: number) => Math.max(1, Math.round(length * scale));

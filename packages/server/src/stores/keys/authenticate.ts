@@ -186,20 +186,22 @@ export function createAuthentication(platform: Platform): Authentication {
 
   const authenticate = async (raw: RawRequest, willCommit: boolean): Promise<Authenticated> => {
     const request = parseRequest(raw, platform.clock.nowMs());
-    if (raw.bodyIsPast) throw refusal('key');
+    if (raw.bodyIsDiscarded) throw refusal('key');
     const db = willCommit ? platform.fastDb : platform.db;
     const { access, nonce, spentAtMs } = (await admitKnown(request, db)) ?? (await admitUnknown(request, db));
     // A node that slept, or has missed a correction of the database's clock, was wrong about the time: it must not accept
     // a request so old that its nonce was deleted.
     if (isStale(request.timestamp, spentAtMs)) throw refusal('timestamp');
     const hardenNonce = () => recordNonce(() => rewriteNonce(platform.db, nonceOf(access, nonce)));
+    const caller = callerOf(access);
+    raw.caller = caller;
     try {
       checkRights(access);
     } catch (error) {
       if (willCommit) await hardenNonce();
       throw error;
     }
-    return { caller: callerOf(access), hardenNonce };
+    return { caller, hardenNonce };
   };
   return { authenticate, knowsKey };
 }

@@ -144,19 +144,19 @@ function tryFailed(draft: Draft, invoiceId: string, code: string, taken: CapUse 
   const schedule = scheduleOf(draft, overdueFrom);
   const daysSpent = schedule === null ? 0 : offsetsPassed(schedule, failed.triedAt ?? draft.now);
   // False if another mandate was given while this charge was pending.
-  const isOfLast = failed.capUse === null || failed.capUse.methodId === draft.subscription.methodId;
+  const isOfPresentMandate = failed.capUse === null || failed.capUse.methodId === draft.subscription.methodId;
   draft.put({
     ...failed,
     pendingChargeId: null,
     capUse: taken,
     tries: failed.tries + 1,
-    chargesEnded: failed.chargesEnded || (isOfLast && ENDING.has(code)),
+    chargesEnded: failed.chargesEnded || (isOfPresentMandate && ENDING.has(code)),
     overdueFrom,
     daysSpent,
-    nextTryAt: isOfLast ? schedule && nextTry(schedule, daysSpent) : draft.now,
+    nextTryAt: isOfPresentMandate ? schedule && nextTry(schedule, daysSpent) : draft.now,
   });
   markPastDue(draft, invoiceId);
-  const isOver = isOfLast && overdueFrom !== null && daysSpent === draft.rules.dunningDays.length;
+  const isOver = isOfPresentMandate && overdueFrom !== null && daysSpent === draft.rules.dunningDays.length;
   if (isOver && !draft.isAnyPaymentPending) cancelUnpaid(draft);
   else {
     cancelIfDue(draft);

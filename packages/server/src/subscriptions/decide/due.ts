@@ -68,7 +68,7 @@ function factsNow(stored: Facts, { suspension }: DecisionContext): Facts {
 const hasStaleDueDates = (stored: Facts, facts: Facts, context: DecisionContext) =>
   !isSuspended(context) && facts.invoices.some((invoice, i) => invoice !== stored.invoices[i]);
 
-/** Has no change of its own: making a draft shifts the times of open invoices. */
+/** Empty: creating the draft shifts the due dates of open invoices. */
 const SHIFT_DUE_DATES: DueChange = { change: () => {}, deadline: null };
 
 const isSuspended = ({ suspension }: DecisionContext) => suspension?.isSuspended === true;

@@ -15,7 +15,7 @@ import { updateSubscription } from '../update-subscription.ts';
 import { findPortal, PORTAL_PATH, type Portal } from './portal-session.ts';
 import { readPortalView } from './portal-view.ts';
 import { readReceipt } from './receipt.ts';
-import { missingPage, pageLimits } from './subscribe-pages.ts';
+import { languageRead, missingPage, pageLimits } from './subscribe-pages.ts';
 
 const PATH = `${PORTAL_PATH}/{token}`;
 
@@ -35,7 +35,11 @@ export function portalPages(deps: SubscriptionDeps): PublicPage[] {
     {
       path: PATH,
       handle: (request) =>
-        withPortal(request, async (portal) => payerPages.payerAnswer(await viewOf(deps, portal, request))),
+        withPortal(request, async (portal) => {
+          const reader = { merchant: portal.merchant, customerId: portal.session.customer_id };
+          const language = await languageRead(deps, reader, request);
+          return await payerPages.payerAnswer(await readPortalView(deps, portal, language));
+        }),
     },
     {
       method: 'POST',

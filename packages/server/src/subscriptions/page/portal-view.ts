@@ -12,11 +12,12 @@ import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/
 import type { InvoicePageState, PaymentDeps } from '../../payments/index.ts';
 import { encodeId, merchantTime } from '../../tenancy/index.ts';
 import { periodEndAt } from '../decide/cancellation.ts';
+import { subscribeToken } from '../page-token.ts';
 import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
 import { factsOfSubscription } from '../rows.ts';
 import { isFinal } from '../states.ts';
 import type { Portal } from './portal-session.ts';
-import { declineOf, itemsOf, walletOptions } from './subscribe-view.ts';
+import { declineOf, itemsOf, mandateWallets, walletOptions } from './shown.ts';
 
 const SUBSCRIPTIONS_MAX = 100;
 const INVOICES_MAX = 100;
@@ -38,7 +39,7 @@ export async function readPortalView(
   // Running subscriptions come first; within each group, newest first.
   for (const row of rows.toSorted((a, b) => Number(isFinal(a.status)) - Number(isFinal(b.status)))) {
     const own = invoices.filter((one) => one.subscription_id === row.subscription_id && !one.skipped);
-    const shown = await subscriptionOf(deps, portal, { row, own, language });
+    const shown = await subscriptionOf(deps, merchant, { row, own, language });
     subscriptions.push(merchant.isSuspended ? withoutActions(shown) : shown);
   }
   const { isSuspended } = merchant;
@@ -48,9 +49,27 @@ export async function readPortalView(
   return { ...common, returnUrl, isSuspended, subscriptions, refused: null };
 }
 
-function withoutActions(own: PortalSubscription): PortalSubscription {
+/** One subscription as the portal shows it, with the newest of its invoices. */
+export async function readSubscription(
+  deps: Pick<PaymentDeps, 'db' | 'clock' | 'chains'>,
+  merchant: Portal['merchant'],
+  row: SubscriptionRow,
+  language: PageLanguage,
+): Promise<PortalSubscription> {
+  const { merchant_id: merchantId, store_id: storeId, subscription_id: subscriptionId } = row;
+  const invoices = await listInvoices(
+    deps.db,
+    { merchantId, storeId },
+    { subscriptionId, limit: INVOICES_MAX },
+  );
+  const own = invoices.filter((one) => !one.skipped);
+  return await subscriptionOf(deps, merchant, { row, own, language });
+}
+
+export function withoutActions(own: PortalSubscription): PortalSubscription {
   const invoices = own.invoices.map((invoice) => ({ ...invoice, payToken: null }));
-  return { ...own, due: null, lastsUntil: null, isEnding: false, options: [], invoices };
+  const none = { due: null, lastsUntil: null, isEnding: false, options: [], walletPage: null };
+  return { ...own, ...none, invoices };
 }
 
 interface Shown {
@@ -62,7 +81,7 @@ interface Shown {
 
 async function subscriptionOf(
   deps: Pick<PaymentDeps, 'db' | 'clock' | 'chains'>,
-  { merchant }: Portal,
+  merchant: Portal['merchant'],
   { row, own, language }: Shown,
 ): Promise<PortalSubscription> {
   const { payment_method_id: methodId } = row;
@@ -71,6 +90,7 @@ async function subscriptionOf(
   const pages = await pagesOf(deps, own);
   const { seconds: now } = merchantTime(deps, merchant);
   const isOver = isFinal(row.status);
+  const options = isOver ? [] : await walletOptions(deps, merchant, row.currency);
   const canCancel = !isOver && row.status !== 'incomplete' && row.cancel_at === null;
   return {
     id: encodeId('subscription', row.subscription_id),
@@ -85,7 +105,8 @@ async function subscriptionOf(
     due: open === undefined ? null : dueOf(open, pages, language),
     lastsUntil: canCancel ? dayText(periodEndAt(factsOfSubscription(row), now), language) : null,
     isEnding: !isOver && row.cancel_at !== null,
-    options: isOver ? [] : await walletOptions(deps, merchant, row.currency),
+    options,
+    walletPage: (await mandateWallets(deps, merchant, options)) === null ? null : subscribeToken(row),
     invoices: own.map((invoice) => ({
       id: encodeId('invoice', invoice.invoice_id),
       day: dayText(Number(invoice.created_at), language),

@@ -1,4 +1,3 @@
-import { formatTokens } from '@florin/contract/money';
 import {
   NETWORK_NAMES,
   type PageLanguage,
@@ -6,6 +5,7 @@ import {
   priceText,
   type ReceiptView,
   timeText,
+  tokensText,
 } from '@florin/pages';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
@@ -13,7 +13,7 @@ import { currentOption, type PaymentView, readPayment } from '../../payments/rea
 import { decodeId } from '../../tenancy/index.ts';
 import type { Portal } from './portal-session.ts';
 import { findSubscriptionRow } from './queries.ts';
-import { itemsOf } from './subscribe-view.ts';
+import { itemsOf } from './shown.ts';
 
 /** The receipt of a paid invoice of the portal's own customer; undefined for any other invoice. */
 export async function readReceipt(
@@ -64,7 +64,7 @@ function paymentOf(view: PaymentView): ReceiptView['payment'] {
   if (option === undefined) return null;
   const ids = new Set(view.transactions.filter((t) => t.kind === 'counted').map((t) => t.tx_id));
   return {
-    received: `${formatTokens(view.payment.received_amount)}\u00a0${option.currency}`,
+    received: tokensText(view.payment.received_amount, option.currency),
     networkName: NETWORK_NAMES[option.network],
     txIds: [...ids],
   };

@@ -1,4 +1,6 @@
-import { languageOf, payerPages } from '../../checkout/page/index.ts';
+import type { PageLanguage } from '@florin/pages';
+import { isLanguageChosen, languageOf, payerPages } from '../../checkout/page/index.ts';
+import { rememberLanguage } from '../../customers/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { TokenBuckets } from '../../platform/http/index.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/pages/index.ts';
@@ -25,6 +27,19 @@ export function pageLimits({ clock }: Pick<PaymentDeps, 'clock'>) {
   };
 }
 
+/** Returns the language of a request. The customer's mails are written in it, too; a suspended merchant's stay as they were. */
+export async function languageRead(
+  { db }: Pick<PaymentDeps, 'db'>,
+  { merchant, customerId }: { merchant: { merchantId: string; isSuspended: boolean }; customerId: string },
+  request: PageRequest,
+): Promise<PageLanguage> {
+  const language = languageOf(request);
+  if (merchant.isSuspended) return language;
+  const reader = { merchantId: merchant.merchantId, customerId };
+  await rememberLanguage(db, reader, { language, isChosen: isLanguageChosen(request) });
+  return language;
+}
+
 /** The same page for every invalid address, for any reason. */
 export const missingPage = (request: PageRequest): Promise<PageAnswer> =>
   payerPages.noticeAnswer(request, 'subscription_missing', { status: 404 });
@@ -46,8 +61,9 @@ export function subscribePages(deps: PaymentDeps): PublicPage[] {
 }
 
 async function show(deps: PaymentDeps, page: SubscribePage, request: PageRequest): Promise<PageAnswer> {
-  const { merchant } = page;
-  const view = await readSubscribeView(deps, page, languageOf(request));
+  const { merchant, subscription } = page;
+  const reader = { merchant, customerId: subscription.customer_id };
+  const view = await readSubscribeView(deps, page, await languageRead(deps, reader, request));
   if (merchant.isSuspended && view.state === 'choose')
     return await payerPages.noticeAnswer(request, 'subscription_suspended', { status: 403, store: page });
   return await payerPages.payerAnswer(view, {

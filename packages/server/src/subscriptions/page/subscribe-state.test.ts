@@ -25,6 +25,13 @@ test('a trial asks for a mandate and for nothing else', () => {
   expect(subscribeState({ ...incomplete, status: 'trialing', invoice: null, hasMethod: true })).toBe('done');
 });
 
+test('an overdue payment is said to be overdue until money is on its way', () => {
+  const overdue = { ...incomplete, status: 'past_due', hasMethod: true } as const;
+  expect(subscribeState(overdue)).toBe('overdue');
+  expect(subscribeState({ ...overdue, invoice: { ...invoice, isLive: true } })).toBe('confirming');
+  expect(subscribeState({ ...overdue, invoice: { ...invoice, page: 'frozen' } })).toBe('review');
+});
+
 test('only a subscription that has not begun is chosen for', () => {
   const facts = fc.record({
     status: fc.constantFrom(...SUBSCRIPTION_STATUSES),
@@ -40,9 +47,10 @@ test('only a subscription that has not begun is chosen for', () => {
   fc.assert(
     fc.property(facts, (any) => {
       const state = subscribeState(any);
-      expect(state === 'choose' || state === 'confirming' || state === 'review').toBe(
-        any.status === 'incomplete',
-      );
+      const isUnpaid = state === 'choose' || state === 'confirming' || state === 'review';
+      if (any.status === 'incomplete') expect(isUnpaid).toBe(true);
+      else if (any.status === 'past_due') expect(state).not.toBe('choose');
+      else expect(isUnpaid).toBe(false);
       if (any.invoice?.isLive) expect(state).not.toBe('choose');
     }),
   );

@@ -6,7 +6,7 @@ import type { InvoicePageState } from '../../payments/index.ts';
 export interface SubscribeFacts {
   status: SubscriptionStatus;
   hasMethod: boolean;
-  /** The first invoice while it is open; null: none, as for a trial until its end. */
+  /** The newest invoice while it is open; null: none, as for a trial until its end. */
   invoice: {
     /** A charge is pending. */
     isLive: boolean;
@@ -24,13 +24,19 @@ export function subscribeState({ status, hasMethod, invoice }: SubscribeFacts): 
       return 'expired';
     case 'trialing':
     case 'active':
-    case 'past_due':
       return 'done';
+    case 'past_due':
+      return underWay(invoice) ?? 'overdue';
     case 'incomplete':
       if (invoice === null) return hasMethod ? 'confirming' : 'choose';
-      if (invoice.page === 'frozen') return 'review';
-      if (invoice.isLive || invoice.page === 'busy' || invoice.page === 'paid') return 'confirming';
       // A new mandate will be charged soon; after a failure the payer may act.
-      return hasMethod && !invoice.hasFailed ? 'confirming' : 'choose';
+      return underWay(invoice) ?? (hasMethod && !invoice.hasFailed ? 'confirming' : 'choose');
   }
+}
+
+/** Undefined where no payment of the invoice is pending. */
+function underWay(invoice: SubscribeFacts['invoice']): 'review' | 'confirming' | undefined {
+  if (invoice === null) return undefined;
+  if (invoice.page === 'frozen') return 'review';
+  return invoice.isLive || invoice.page === 'busy' || invoice.page === 'paid' ? 'confirming' : undefined;
 }

@@ -1,63 +1,17 @@
-import type { PaymentOption } from '@florin/contract/schemas';
-import {
-  type Decline,
-  dayText,
-  NETWORK_NAMES,
-  type PageLanguage,
-  periodText,
-  priceText,
-  type SubscribedItem,
-  type SubscribeView,
-  type WalletOption,
-} from '@florin/pages';
-import { invoicePages, offeredOptions } from '../../checkout/index.ts';
+import { dayText, type PageLanguage, periodText, priceText, type SubscribeView } from '@florin/pages';
+import { invoicePages } from '../../checkout/index.ts';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
-import { type PaymentDeps, paymentSettings } from '../../payments/index.ts';
-import { readPayment } from '../../payments/reads/index.ts';
+import type { PaymentDeps } from '../../payments/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
-import type { StoredItem } from '../tables.ts';
 import type { SubscribePage } from './find-subscribe-page.ts';
 import { CAP_FACTOR } from './mandate-cap.ts';
+import { readSubscription, withoutActions } from './portal-view.ts';
+import { declineOf, itemsOf, mandateWallets, walletOptions } from './shown.ts';
 import { subscribeState } from './subscribe-state.ts';
-
-/** The subscribed items. */
-export const itemsOf = (items: readonly StoredItem[]): SubscribedItem[] =>
-  items.map(({ product, quantity }) => ({ product, quantity }));
-
-/** The tokens and networks that a store accepts from wallets for prices in a currency. */
-export async function walletOptions(
-  deps: Pick<PaymentDeps, 'db' | 'chains'>,
-  merchant: SubscribePage['merchant'],
-  currency: string,
-): Promise<WalletOption[]> {
-  const { tokens } = await paymentSettings(deps, merchant);
-  return offeredOptions(currency, tokens).map((option: PaymentOption) => ({
-    value: `${option.currency}:${option.network}`,
-    token: option.currency,
-    networkName: NETWORK_NAMES[option.network],
-  }));
-}
-
-const DECLINES: Partial<Record<string, Decline>> = {
-  insufficient_balance: 'insufficient_balance',
-  insufficient_allowance: 'insufficient_allowance',
-  cap_exceeded: 'cap_exceeded',
-  mandate_revoked: 'mandate_revoked',
-};
-
-/** Why the newest charge of an open invoice failed. */
-export async function declineOf(
-  { db }: Pick<PaymentDeps, 'db'>,
-  invoice: InvoiceRow | undefined,
-): Promise<Decline | null> {
-  if (invoice?.payment_status !== 'failed' || invoice.charge_payment_id === null) return null;
-  const { payment } = await readPayment(db, invoice.merchant_id, invoice.charge_payment_id);
-  return DECLINES[payment.decline_code ?? ''] ?? 'other';
-}
 
 /** Reads all data of the page for the first payment. */
 export async function readSubscribeView(
-  deps: Pick<PaymentDeps, 'db' | 'chains'>,
+  deps: Pick<PaymentDeps, 'db' | 'clock' | 'chains'>,
   page: SubscribePage,
   language: PageLanguage,
 ): Promise<SubscribeView> {
@@ -79,6 +33,7 @@ export async function readSubscribeView(
   });
   const isTrial = subscription.trial_end !== null && invoice === null;
   const isPart = invoice !== null && invoice.amount_due !== amount;
+  const options = await walletOptions(deps, merchant, currency);
   return {
     page: 'subscribe',
     token,
@@ -95,12 +50,23 @@ export async function readSubscribeView(
     first: isPart ? firstOf(invoice, language) : null,
     cap: priceText(amount * CAP_FACTOR, currency, language),
     interval,
-    options: await walletOptions(deps, merchant, currency),
+    options,
+    wallets: await mandateWallets(deps, merchant, options),
     invoiceToken: session?.state === 'open' ? session.token : null,
     declined: await declineOf(deps, invoice ?? undefined),
-    paidUntil: dayText(Number(subscription.current_period_end), language),
+    begun: state === 'done' || state === 'overdue' ? await begunOf(deps, page, language) : null,
     returnUrl: state === 'done' ? subscription.success_url : subscription.cancel_url,
   };
+}
+
+/** The subscription as the portal shows it. */
+async function begunOf(
+  deps: Pick<PaymentDeps, 'db' | 'clock' | 'chains'>,
+  { subscription: row, merchant }: SubscribePage,
+  language: PageLanguage,
+): Promise<SubscribeView['begun']> {
+  const begun = await readSubscription(deps, merchant, row, language);
+  return merchant.isSuspended ? withoutActions(begun) : begun;
 }
 
 function firstOf(invoice: InvoiceRow, language: PageLanguage) {

@@ -9,7 +9,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { approverKeys } from '../../stores/approvers/index.ts';
 import { storeApproval } from './authority.ts';
-import { type PolicyApprover, readApprovalRules } from './signer-people.ts';
+import { type PolicyApprover, readApprovalRules } from './required-approvals.ts';
 
 /** An approver's signature over the statement of a payout batch or refund, and whose it is said to be. */
 export interface GivenSignature {

@@ -1,7 +1,7 @@
 import type { Authority, SignedTx } from '../../chains/port/index.ts';
 import { readSignerJournal } from '../approvals/signer-journal.ts';
 import { chargeOf } from '../charges/charges.ts';
-import type { AttemptRow, TransferRow } from '../queries.ts';
+import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
 import type { Work } from '../work.ts';
 import { movementOf, paysNobody } from './movements.ts';
@@ -29,7 +29,7 @@ export async function buildAttempt(
   const numbered = sequence === null ? by : { ...by, sequence: String(sequence) };
   const members = membersOf(attempt, transfers);
   if (isCharge) return await chain.buildCharge({ ...numbered, ...chargeOfMembers(members) });
-  if (keyRef === 'tank')
+  if (keyRef === TANK_KEY_REF)
     return await chain.buildSweep({ ...by, items: members.map(sweepItemOf), sequence: String(sequence) });
   const items = members.map(itemOf);
   const authority = await authorityOf({ deps, merchant }, members);

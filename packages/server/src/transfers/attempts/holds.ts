@@ -67,6 +67,18 @@ async function hold(
       until = excluded.until`.execute(tx);
 }
 
+/** Whether a group waits until the signer is asked again. */
+export async function isHeld(
+  tx: Tx,
+  { nowSeconds }: Pick<Work, 'nowSeconds'>,
+  { merchant_id: merchantId, activation_id: groupId }: { merchant_id: string; activation_id: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from transfer_hold
+    where merchant_id = ${merchantId} and group_id = ${groupId} and until > ${nowSeconds}`.execute(tx);
+  return rows.length > 0;
+}
+
 /** Ends the wait of a group, and tries it again. */
 export async function releaseHold(tx: Tx, merchantId: string, groupId: string, nowMs: number): Promise<void> {
   await sql`delete from transfer_hold where merchant_id = ${merchantId} and group_id = ${groupId}`.execute(

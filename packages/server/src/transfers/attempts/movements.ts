@@ -1,8 +1,9 @@
 import type { Asset } from '@florin/contract/money';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { KeyRef, Movement } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import { mandateOf, permitOf, storedMandate, storedPermit } from '../charges/charges.ts';
 import type { AttemptRow } from '../queries.ts';
 import type { StoredMovement } from '../tables.ts';
 import { lockWallet, takeNumbers, type Wallet } from '../wallets/wallet-queries.ts';
@@ -22,11 +23,20 @@ export const isFill = (attempt: Pick<AttemptRow, 'item_ids' | 'attempt_id' | 'mo
 /** The movement of an attempt that pays nobody. */
 export function movementOf({ movement }: Pick<AttemptRow, 'movement'>): Movement {
   if (movement === null) return { kind: 'fill' };
-  return 'amount' in movement ? { ...movement, amount: BigInt(movement.amount) } : movement;
+  if ('amount' in movement) return { ...movement, amount: BigInt(movement.amount) };
+  if (!('mandate' in movement)) return movement;
+  const { permit, ...rest } = movement;
+  const mandate = mandateOf(movement.mandate);
+  return { ...rest, mandate, ...(permit === undefined ? {} : { permit: permitOf(permit) }) };
 }
 
-const storedMovement = (movement: Exclude<Movement, { kind: 'fill' }>): StoredMovement =>
-  'amount' in movement ? { ...movement, amount: String(movement.amount) } : movement;
+function storedMovement(movement: Exclude<Movement, { kind: 'fill' }>): StoredMovement {
+  if ('amount' in movement) return { ...movement, amount: String(movement.amount) };
+  if (!('mandate' in movement)) return movement;
+  const { permit, ...rest } = movement;
+  const mandate = storedMandate(movement.mandate);
+  return { ...rest, mandate, ...(permit === undefined ? {} : { permit: storedPermit(permit) }) };
+}
 
 export interface MovementOrder {
   merchantId: string;
@@ -93,7 +103,7 @@ export async function readUnderWay(
       (select coalesce(sum(fee_limit), 0)::text from own) as fees,
       (select count(*)::text from own where fee_limit is null) as unpriced,
       (select coalesce(sum(t.amount), 0)::text from own cross join unnest(own.item_ids) as item (id)
-        join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.id
+        join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.id and t.charge is null
         where own.currency = ${currency}) as outgoing,
       exists (select from own where movement ->> 'kind' = 'approve' and movement ->> 'asset' = ${currency}) as approving,
       (select coalesce(sum((movement ->> 'amount')::numeric), 0)::text from live where movement ->> 'kind' = 'gas') as gas`.execute(
@@ -119,11 +129,50 @@ export interface UnderWayQuery {
 
 /** Whether a contract of the merchant is on its way to the chain. */
 export async function isDeploying(tx: Tx, merchantId: string, tank: Wallet): Promise<boolean> {
+  return await isMoving(tx, merchantId, tank, sql`movement ->> 'kind' = 'deploy'`);
+}
+
+/** Whether the merchant's account at the collector is. */
+export async function isOpeningAccount(tx: Tx, merchantId: string, tank: Wallet): Promise<boolean> {
+  return await isMoving(tx, merchantId, tank, sql`movement ->> 'kind' = 'account'`);
+}
+
+/** Whether that mandate is. */
+export async function isActivating(
+  tx: Tx,
+  merchantId: string,
+  { hot, mandateId }: { hot: Wallet; mandateId: string },
+): Promise<boolean> {
+  const which = sql`movement ->> 'kind' = 'activate' and movement -> 'mandate' ->> 'mandateId' = ${mandateId}`;
+  return await isMoving(tx, merchantId, hot, which);
+}
+
+/** How many transactions of a group that were to bring a mandate to the chain have reverted, or could not be built. */
+export async function countFailedActivations(
+  tx: Tx,
+  merchantId: string,
+  groupId: string,
+): Promise<{ failures: number; unbuilt: number }> {
+  const { rows } = await sql<{ failures: number; unbuilt: number }>`
+    select count(height)::int as failures, count(*) filter (where height is null)::int as unbuilt
+    from transfer_attempt
+    where merchant_id = ${merchantId} and group_id = ${groupId} and status = 'failed'
+      and movement ->> 'kind' = 'activate'`.execute(tx);
+  return rows[0] ?? { failures: 0, unbuilt: 0 };
+}
+
+async function isMoving(
+  tx: Tx,
+  merchantId: string,
+  { network, sender, chainNext }: Wallet,
+  which: RawBuilder<unknown>,
+): Promise<boolean> {
   const { rows } = await sql`
     select from transfer_attempt
-    where merchant_id = ${merchantId} and network = ${tank.network} and sender = ${tank.sender}
-      and sequence >= ${tank.chainNext} and status in ('reserved', 'signed', 'sent')
-      and movement ->> 'kind' = 'deploy' limit 1`.execute(tx);
+    where merchant_id = ${merchantId} and network = ${network} and sender = ${sender}
+      and sequence >= ${chainNext} and status in ('reserved', 'signed', 'sent') and ${which} limit 1`.execute(
+    tx,
+  );
   return rows.length > 0;
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Precheck } from '../../chains/port/index.ts';
 import { nextPaymentStep, nextSweepStep, type PaymentNeeds } from './readiness.ts';
@@ -60,6 +61,31 @@ test('the tank gives what is missing and a quarter more, never above the ceiling
   const underWay = { ...NOTHING, gas: 100n };
   expect(payment({ native: 0n }, { underWay })).toEqual(wait('wait_gas'));
   expect(payment({ native: 0n }, { underWay: { ...underWay, gas: 60n } })).toEqual(gas(50n));
+});
+
+test('above what the signer gives at once, top-ups come one after another until it is enough', () => {
+  const units = fc.bigInt({ min: 1n, max: 300n });
+  fc.assert(
+    fc.property(units, units, (topUpMax, ceiling) => {
+      const tank = { ...READY.tank, topUpMax };
+      const limits = { gasCeiling: ceiling, allowance: 0n };
+      let given = 0n;
+      for (let rounds = 0; ; rounds++) {
+        const step = payment({ native: 0n, tank }, { limits, underWay: { ...NOTHING, gas: given } });
+        if (step.do === 'wait') {
+          expect(step.reason).toBe(ceiling < 100n ? 'gas_ceiling' : 'wait_gas');
+          break;
+        }
+        if (step.do !== 'move' || step.movement.kind !== 'gas') throw new Error('ether is missing');
+        expect(step.movement.amount).toBeLessThanOrEqual(topUpMax);
+        given += step.movement.amount;
+        if (rounds > 300) throw new Error('it never ends');
+      }
+      expect(given).toBeLessThanOrEqual(ceiling);
+      if (ceiling >= 100n) expect(given).toBeGreaterThanOrEqual(100n);
+    }),
+  );
+  expect(payment({ native: 0n, tank: { ...READY.tank, topUpMax: 0n } })).toEqual(wait('gas_ceiling'));
 });
 
 test('a tank that cannot give it, with what it owes already, is waited for', () => {

@@ -30,14 +30,24 @@ export type WaitReason =
   | 'wait_approval'
   | 'wait_gas'
   | 'wait_deploy'
+  | 'wait_account'
+  | 'wait_activate'
+  | 'wait_final'
+  | 'wait_allowance'
   | 'gas_ceiling'
   | 'tank_low'
+  | 'other_operator'
   | NonNullable<Precheck['refused']>;
 
 export type Step =
   | { do: 'send' }
   | { do: 'move'; by: 'hot' | 'tank'; movement: Exclude<Movement, { kind: 'fill' }> }
   | { do: 'wait'; reason: WaitReason };
+
+type Waiting = Extract<Step, { do: 'wait' }>;
+
+/** A top-up of a hot wallet, or what it waits for. */
+export type GasStep = { do: 'move'; by: 'tank'; movement: Extract<Movement, { kind: 'gas' }> } | Waiting;
 
 export interface PaymentNeeds {
   asset: Asset;
@@ -51,7 +61,7 @@ export interface PaymentNeeds {
 }
 
 const sum = (list: readonly bigint[]) => list.reduce((total, one) => total + one, 0n);
-const wait = (reason: WaitReason): Step => ({ do: 'wait', reason });
+export const wait = (reason: WaitReason): Waiting => ({ do: 'wait', reason });
 
 /** The next step towards payments from a hot wallet. */
 export function nextPaymentStep(needs: PaymentNeeds): Step {
@@ -75,14 +85,26 @@ export function nextPaymentStep(needs: PaymentNeeds): Step {
 /** A quarter above what is missing, as fees rise while it is on its way. */
 const GAS_MARGIN = 4n;
 
-function gasStep({ precheck, underWay, tankSpending, limits }: PaymentNeeds, needed: bigint): Step {
+/** What a top-up of a hot wallet depends on. */
+export interface GasNeeds {
+  precheck: Pick<Precheck, 'native' | 'tank'> & { movementFees: Readonly<Record<'gas', bigint>> };
+  underWay: Pick<MovementsUnderWay, 'gas'>;
+  tankSpending: bigint;
+  limits: Pick<ReadinessLimits, 'gasCeiling'>;
+}
+
+/** The step towards a hot wallet that holds `needed`. */
+export function gasStep({ precheck, underWay, tankSpending, limits }: GasNeeds, needed: bigint): GasStep {
   const { native, tank, movementFees } = precheck;
   const missing = needed - native - underWay.gas;
   if (missing <= 0n) return wait('wait_gas');
   const room = limits.gasCeiling - native - underWay.gas;
   if (missing > room) return wait('gas_ceiling');
   const wanted = missing + missing / GAS_MARGIN;
-  const amount = wanted < room ? wanted : room;
+  const asked = wanted < room ? wanted : room;
+  // Above what its policy allows the signer waits for a person: several smaller top-ups need none.
+  const amount = tank.topUpMax !== undefined && tank.topUpMax < asked ? tank.topUpMax : asked;
+  if (amount <= 0n) return wait('gas_ceiling');
   if (tank.native - tankSpending < amount + movementFees.gas) return wait('tank_low');
   return { do: 'move', by: 'tank', movement: { kind: 'gas', amount } };
 }

@@ -55,7 +55,10 @@ const sentFor = ({ nowSeconds }: Work, { sent_at: sentAt }: AttemptRow) =>
   sentAt === null ? 0 : nowSeconds - Number(sentAt);
 
 function feeKindOf({ isCharge }: Work, attempt: AttemptRow) {
-  if (paysNobody(attempt)) return movementOf(attempt).kind;
+  if (paysNobody(attempt)) {
+    const movement = movementOf(attempt);
+    return movement.kind === 'activate' && movement.permit !== undefined ? 'permit' : movement.kind;
+  }
   if (attempt.key_ref === TANK_KEY_REF) return 'sweep';
   return isCharge ? 'charge' : 'transfer';
 }

@@ -4,9 +4,10 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, insertAttempts, lockQueued, type NewAttempt, type TransferRow } from '../queries.ts';
-import { OWN_ADDRESS } from '../recipients/own-addresses.ts';
+import { UNPAYABLE } from '../recipients/unpayable-addresses.ts';
 import { judgeUnbuildable, type MemberVerdict, planAttempts, selectAffordable } from '../states.ts';
 import { type Beforehand, precheckPayments, prepareWallet } from '../wallets/prepare-wallet.ts';
+import { readWallet } from '../wallets/read-wallet.ts';
 import {
   lockWallet,
   sumOutgoing,
@@ -76,16 +77,10 @@ async function readFundedWallets(work: Work, queued: readonly TransferRow[]): Pr
   const [first] = queued;
   if (first === undefined) return [];
   const keys = [...new Set(queued.map((transfer) => transfer.key_ref))];
-  const wallets = await callForEach(work, keys, async (keyRef) => {
-    const sender = await chain.sender(keyRef);
-    const chainNext = await chain.nextSequence(sender);
-    return {
-      keyRef,
-      network: chain.network,
-      sender,
-      chainNext: chainNext === null ? null : BigInt(chainNext),
-    };
-  });
+  const wallets = await callForEach(work, keys, async (keyRef) => ({
+    keyRef,
+    ...(await readWallet(chain, keyRef)),
+  }));
   const senders = wallets.map(({ sender }) => sender);
   const { height, balances } = work.isCharge
     ? NO_BALANCES
@@ -145,7 +140,7 @@ async function availableCoins(
 }
 
 const LISTED = { code: 'address_risk', message: 'The address is on the risk list.' } as const;
-const OWN = { code: 'transfer_failed', message: `${OWN_ADDRESS} Nothing was paid.` } as const;
+const OWN = { code: 'transfer_failed', message: `${UNPAYABLE} Nothing was paid.` } as const;
 
 const BLOCKED = {
   code: 'transfer_failed',
@@ -157,7 +152,7 @@ const BLOCKED = {
  *
  * @returns the other transfers
  */
-async function failUnpayable(
+export async function failUnpayable(
   tx: Tx,
   work: Work,
   queued: readonly TransferRow[],
@@ -181,10 +176,10 @@ async function findUnpayable(
   // A sweep goes to the hot wallet, and a charge comes from its address.
   const paid = isCharge ? [] : transfers.filter((transfer) => transfer.key_ref === HOT_KEY_REF);
   const recipients = { network, addresses: paid.map((transfer) => transfer.address) };
-  const own = await deps.findOwnAddresses(db, merchant, recipients);
+  const unpayable = await deps.findUnpayable(db, merchant, recipients);
   return transfers.flatMap(({ transfer_id: transferId, address }): MemberVerdict[] => {
     if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
-    if (own.has(address)) return [{ transferId, to: 'failed', ...OWN }];
+    if (unpayable.has(address)) return [{ transferId, to: 'failed', ...OWN }];
     if (fault !== undefined) return judgeUnbuildable([{ transferId, isCharge }], fault);
     return precheck?.unpayable.has(transferId) === true ? [{ transferId, to: 'failed', ...BLOCKED }] : [];
   });

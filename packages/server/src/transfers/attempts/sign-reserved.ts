@@ -5,7 +5,7 @@ import { keepSignerJournal } from '../approvals/signer-journal.ts';
 import { assertSameHistory } from '../history/history.ts';
 import {
   type AttemptRow,
-  readLiveAttempts,
+  readOpenAttempts,
   readTransfers,
   storeSigned,
   type TransferRow,
@@ -39,11 +39,11 @@ export async function signReserved(work: Work): Promise<SigningHeld | undefined>
   const history = work.history.name;
   // Read after the history: an adoption writes its name and new numbers in one commit, and to the holder an old number
   // under the new name would be another attempt.
-  const live = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
+  const open = await readOpenAttempts(deps.db, merchant.merchantId, groupIds);
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
   // of this database. Another attempt would then pay the rest of a batch twice.
-  const reserved = live.filter(({ status }) => status === 'reserved').toSorted(byWallet);
+  const reserved = open.filter(({ status }) => status === 'reserved').toSorted(byWallet);
   const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
   const held = built.filter((one) => 'held' in one);
   crashPoint('build.after');

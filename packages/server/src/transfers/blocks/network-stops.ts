@@ -1,8 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
+import { networkStoppedJob } from '../../mail/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { prepared } from '../../platform/db/statements/index.ts';
+import { enqueue } from '../../platform/jobs/index.ts';
 import type { MerchantMode } from '../../tenancy/settings/index.ts';
 import '../tables.ts';
 
@@ -19,18 +21,23 @@ const chainOf = ({ merchantId, mode }: Owner) => (mode === 'live' ? NIL_ID : mer
 /** What stops: every new transaction, or only credit before blocks are final. */
 export type Stopped = 'sending' | 'early_credit';
 
-/** Stops a network. @returns false where it was stopped already */
+/** Stops a network, and tells the merchants whose sending it stops. @returns false where it was stopped already */
 export async function stopNetwork(
   tx: Tx,
   owner: Owner,
   network: Network,
-  { what, reason, nowSeconds }: { what: Stopped; reason: string; nowSeconds: number },
+  { what, reason, nowSeconds, nowMs }: { what: Stopped; reason: string; nowSeconds: number; nowMs: number },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     insert into network_stop (merchant_id, network, what, reason, stopped_at)
     values (${chainOf(owner)}, ${network}, ${what}, ${reason}, ${nowSeconds})
     on conflict (merchant_id, network, what) do nothing`.execute(tx);
-  return numAffectedRows === 1n;
+  if (numAffectedRows !== 1n) return false;
+  if (what === 'sending')
+    await enqueue(tx, [
+      networkStoppedJob(owner.merchantId, { network, reason, stoppedAt: nowSeconds }, nowMs),
+    ]);
+  return true;
 }
 
 const findStop = async (db: Db, owner: Owner, network: Network, what: Stopped): Promise<boolean> => {

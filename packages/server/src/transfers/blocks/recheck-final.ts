@@ -178,7 +178,7 @@ function mayPay(attempt: AttemptRow, items: readonly CarriedTransfer[]): boolean
 
 async function recordGone(
   tx: Tx,
-  { merchant, range, books }: RecheckContext,
+  { deps, merchant, range, books }: RecheckContext,
   { attempt, items }: { attempt: AttemptRow; items: readonly CarriedTransfer[] },
 ): Promise<void> {
   const { network, nowSeconds } = range;
@@ -188,7 +188,12 @@ async function recordGone(
     if (isCharge && booked === 'paid' && !(await books.lose(tx, ownerId))) return;
   if (!(await markGone(tx, attempt, nowSeconds))) return;
   const reason = `a transaction that was final is in no block: ${attempt.tx_id}`;
-  await stopNetwork(tx, merchant, network, { what: 'sending', reason, nowSeconds });
+  await stopNetwork(tx, merchant, network, {
+    what: 'sending',
+    reason,
+    nowSeconds,
+    nowMs: deps.clock.nowMs(),
+  });
 }
 
 interface Decided {
@@ -229,7 +234,12 @@ async function recordDecided(
   const needsFollowUp = lost.length + comparison.stray.length > 0 && attempt.gone_at === null;
   if (needsFollowUp && postings.length + lost.length > 0) {
     const reason = `a reorganisation deeper than finality changed what a transaction paid: ${attempt.tx_id}`;
-    await stopNetwork(tx, merchant, network, { what: 'sending', reason, nowSeconds });
+    await stopNetwork(tx, merchant, network, {
+      what: 'sending',
+      reason,
+      nowSeconds,
+      nowMs: deps.clock.nowMs(),
+    });
   }
   const differs = booksDiffer(attempt, items, comparison);
   await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: comparison.stray, differs });

@@ -33,6 +33,17 @@ export async function refuseCharges(
   await failQueued(tx, await lockQueuedCharges(tx, merchantId, mandate), REVOKED, now);
 }
 
+const OUTDATED: Refusal = {
+  code: 'network_unavailable',
+  message: 'The charge could not be sent within its period. Nothing was paid.',
+};
+/** Networks take a charge until a week after its window: one that waited for us this long is ordered anew. */
+const LATE_SECONDS = 6 * 86_400;
+
+function isOutdated({ charge }: TransferRow, nowSeconds: number): boolean {
+  return charge !== null && charge.windowEnd + LATE_SECONDS < nowSeconds;
+}
+
 /** Whether a queued charge was ordered before or during a suspension of its merchant. */
 function isSuspended(
   { created_at: orderedAt }: TransferRow,
@@ -42,19 +53,25 @@ function isSuspended(
 }
 
 /**
- * Fails queued charges of a merchant that is suspended, or was since they were ordered: their price is outdated.
+ * Fails queued charges of a merchant that is suspended, or was since they were ordered: their price is outdated. So is that of
+ * charges whose window was over before they could be sent; a network would refuse them as if they were above the cap.
  *
  * @returns the other transfers
  */
-export async function failSuspendedCharges(
+export async function failOutdatedCharges(
   { deps, run, merchant, groupIds, nowSeconds }: Work,
   transfers: readonly TransferRow[],
 ): Promise<readonly TransferRow[]> {
-  const isToEnd = (one: TransferRow) => one.status === 'queued' && isSuspended(one, merchant);
+  const isToEnd = (one: TransferRow) =>
+    one.status === 'queued' && (isSuspended(one, merchant) || isOutdated(one, nowSeconds));
   if (!transfers.some(isToEnd)) return transfers;
   await run.step(async (tx) => {
     const queued = (await lockQueued(tx, merchant.merchantId, groupIds, nowSeconds)).filter(isToEnd);
-    await failQueued(tx, queued, SUSPENDED, { seconds: nowSeconds, realMs: deps.clock.nowMs() });
+    const now = { seconds: nowSeconds, realMs: deps.clock.nowMs() };
+    const suspended = queued.filter((one) => isSuspended(one, merchant));
+    await failQueued(tx, suspended, SUSPENDED, now);
+    const late = queued.filter((one) => !suspended.includes(one));
+    await failQueued(tx, late, OUTDATED, now);
   });
   return transfers.filter((one) => !isToEnd(one));
 }

@@ -1,6 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { Merchant } from '../../stores/index.ts';
 import { HOT_KEY_REF } from '../queries.ts';
+import { readWallet } from '../wallets/read-wallet.ts';
 import { raiseSequence } from '../wallets/wallet-queries.ts';
 import type { TransferDeps } from '../work.ts';
 
@@ -17,9 +18,6 @@ export async function adoptSequence(
   network: Network,
 ): Promise<boolean> {
   const chain = deps.chains.of(merchant, network);
-  const sender = await chain.sender(HOT_KEY_REF);
-  const chainNext = await chain.nextSequence(sender);
-  return (
-    chainNext !== null && (await raiseSequence(deps.db, { network, sender, chainNext: BigInt(chainNext) }))
-  );
+  const { sender, chainNext } = await readWallet(chain, HOT_KEY_REF);
+  return chainNext !== null && (await raiseSequence(deps.db, { network, sender, chainNext }));
 }

@@ -1,4 +1,4 @@
-import { type Precheck, UnbuildableTransfer } from '../../chains/port/index.ts';
+import { type Precheck, UnbuildableTransfer, WEI_PER_UNIT } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
@@ -8,6 +8,7 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import { planAttempts } from '../states.ts';
 import type { Work } from '../work.ts';
+import { readWalletAt } from './read-wallet.ts';
 import { lockWallet, type Wallet } from './wallet-queries.ts';
 
 /** What the chain says of payments before they take a sequence. */
@@ -70,10 +71,10 @@ export async function refuel(work: Work, waiting: readonly AttemptRow[]): Promis
   const paying = waiting.filter(({ key_ref: keyRef }) => keyRef === HOT_KEY_REF);
   const [first] = paying;
   if (first === undefined || chain.caps.sweepsPerTx === 0) return;
-  const { sender, network, currency: asset } = first;
+  const { sender, currency: asset } = first;
   const limit = paying.reduce((total, { fee_limit: most }) => total + BigInt(most ?? 0), 0n);
   if ((await chain.nativeBalance(sender)) >= limit) return;
-  const wallet = { network, sender, chainNext: BigInt((await chain.nextSequence(sender)) ?? 0) };
+  const wallet = await readWalletAt(chain, sender);
   const precheck = await chain.precheck({ kind: 'transfers', asset, transactions: [] });
   if (precheck === null) return;
   await run.step(async (tx) => {
@@ -122,10 +123,7 @@ async function takeStep(
   return movement.kind === 'gas' ? 'wait_gas' : 'wait_approval';
 }
 
-/** The setting is an amount of ether with six decimals. */
-const WEI_PER_UNIT = 10n ** 12n;
-
-export const tankOf = (network: TransferRow['network'], { tank }: Precheck): Wallet => ({
+export const tankOf = (network: TransferRow['network'], { tank }: Pick<Precheck, 'tank'>): Wallet => ({
   network,
   sender: tank.address,
   chainNext: tank.nextSequence,

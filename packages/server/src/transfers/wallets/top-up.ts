@@ -1,5 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
-import type { KeyRef } from '../../chains/port/index.ts';
+import { WEI_PER_UNIT } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
@@ -13,11 +13,11 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../send-job.ts';
 import type { TransferDeps } from '../work.ts';
-import { lockWallet, type Wallet } from './wallet-queries.ts';
+import { readWallet } from './read-wallet.ts';
+import { lockWallet } from './wallet-queries.ts';
 
 /** Room for the fee of the top-up to rise. */
 const FEE_FACTOR = 4n;
-const WEI_PER_UNIT = 10n ** 12n;
 const CURRENCY: Asset = 'USDT';
 const refuse = (message: string) => new Fail('invalid_request', { message, param: 'amount' });
 
@@ -35,12 +35,8 @@ export async function orderTopUp(
 ): Promise<string> {
   const { merchantId } = merchant;
   const chain = deps.chains.of(merchant, network);
-  const walletOf = async (keyRef: KeyRef): Promise<Wallet> => {
-    const sender = await chain.sender(keyRef);
-    const chainNext = await chain.nextSequence(sender);
-    return { network, sender, chainNext: chainNext === null ? null : BigInt(chainNext) };
-  };
-  const [hot, tank] = [await walletOf(HOT_KEY_REF), await walletOf(TANK_KEY_REF)];
+  const hot = await readWallet(chain, HOT_KEY_REF);
+  const tank = await readWallet(chain, TANK_KEY_REF);
   if (tank.chainNext === null || chain.caps.sweepsPerTx === 0)
     throw refuse(`No gas tank fills wallets on ${network}.`);
   const held = await chain.nativeBalance(tank.sender);

@@ -23,9 +23,18 @@ export function newId(): string {
   return generator.generate().toString();
 }
 
-/** When an id was made: Unix seconds of its process's clock. A greater id never has an earlier time. */
-export function madeAt(uuid: string): number {
-  return Math.floor(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16) / 1000);
+/** When an id was made: Unix milliseconds of its process's clock. A greater id never has an earlier time. */
+export function madeAtMs(uuid: string): number {
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+}
+
+/** The same in Unix seconds. */
+export const madeAt = (uuid: string): number => Math.floor(madeAtMs(uuid) / 1000);
+
+/** The smallest UUID of version 7 with that time. */
+export function firstIdAt(unixMs: number): string {
+  const hex = unixMs.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
 /** The 16 bytes of a UUID. */

@@ -1,2 +1,2 @@
 export { decodeIdToken, encodeIdToken } from './id-token.ts';
-export { decodeUuid, encodeUuid, madeAt, NIL_ID, newId } from './ids.ts';
+export { decodeUuid, encodeUuid, firstIdAt, madeAt, madeAtMs, NIL_ID, newId } from './ids.ts';

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDatabase } from '../../../../../../test/database.ts';
-import { firstIdAt, maintainDays } from './day-partitions.ts';
+import { firstIdAt } from '../ids/ids.ts';
+import { maintainDays } from './day-partitions.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,8 @@
 import { isoOf } from '../clock.ts';
 import { codeOf, inSession, type Session } from '../db.ts';
+import { firstIdAt } from '../ids/ids.ts';
 
-// Tables partitioned by day, by the time in their `event_id` (UUID version 7): `event` has `event_p20261121` and so on,
+// Tables partitioned by day, by the time in one of their ids (UUID version 7): `event` has `event_p20261121` and so on,
 // and a default partition for rows without a partition of their day. Only the owner of the tables may add and drop
 // partitions, so this uses a session that has not taken the service's role.
 
@@ -20,12 +21,6 @@ export interface DayPartitionsReport {
   dropped: string[];
   /** Partitions that could not be added or dropped, with the reason; tried again the next time. */
   left: { partition: string; reason: string }[];
-}
-
-/** The smallest UUID of version 7 with that time. */
-export function firstIdAt(unixMs: number): string {
-  const hex = unixMs.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
 /** Names of one table sort by day. */
@@ -75,6 +70,14 @@ async function listDays(session: Session, table: string): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
+/** The id by whose time a table is divided. */
+async function dividingColumn(session: Session, table: string): Promise<string> {
+  const { rows } = await session.query<{ key: string }>('select pg_get_partkeydef($1::regclass) as key', [
+    table,
+  ]);
+  return /\((\w+)\)/.exec(rows[0]?.key ?? '')?.[1] ?? '';
+}
+
 async function addDays(
   session: Session,
   { table, todayMs }: { table: string; todayMs: number },
@@ -102,7 +105,8 @@ async function dropDays(
     if (await tried(session, name, `drop table ${name}`, report)) report.dropped.push(name);
   }
   const strays = `${table}_default`;
-  await tried(session, strays, `delete from ${strays} where event_id < '${firstIdAt(firstKeptMs)}'`, report);
+  const id = await dividingColumn(session, table);
+  await tried(session, strays, `delete from ${strays} where ${id} < '${firstIdAt(firstKeptMs)}'`, report);
 }
 
 async function tried(

@@ -48,10 +48,10 @@ export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise
     const migrations = await readMigrations(set.folder);
     const table =
       set.schema === undefined ? DEFAULT_MIGRATION_TABLE : `${set.schema}.${DEFAULT_MIGRATION_TABLE}`;
-    await renameApplied(db, table, {
-      names: Object.keys(migrations),
-      renamed: await readRenamed(set.folder),
-    });
+    const names = Object.keys(migrations);
+    const applied = await renameApplied(db, table, { names, renamed: await readRenamed(set.folder) });
+    // The migrator would read every column of the database to find its own tables.
+    if (applied === names.length) return [];
     const provider = { getMigrations: async () => migrations };
     const place = set.schema === undefined ? {} : { migrationTableSchema: set.schema };
     const { error, results } = await new Migrator({ db, provider, ...place }).migrateToLatest();

@@ -17,22 +17,24 @@ const LOCK = { lockTable: 'kysely_migration_lock', lockRowId: 'migration_lock' }
  * Renames applied migrations from earlier names to the current ones, in one transaction under the migrator's lock. Only
  * the list changes.
  *
+ * @returns how many of `known.names` are applied: the first ones
  * @throws UnknownMigrations, with nothing changed, see `planRenames`
  */
-export async function renameApplied(db: Db, table: string, known: KnownMigrations): Promise<void> {
+export async function renameApplied(db: Db, table: string, known: KnownMigrations): Promise<number> {
   const { adapter } = db.getExecutor();
-  await db.connection().execute(async (connection) => {
+  return await db.connection().execute(async (connection) => {
     await adapter.acquireMigrationLock(connection, LOCK);
     try {
-      await connection.transaction().execute(async (tx) => {
+      return await connection.transaction().execute(async (tx) => {
         const { rows: tables } = await sql`select where to_regclass(${table}) is not null`.execute(tx);
-        if (tables.length === 0) return;
+        if (tables.length === 0) return 0;
         const list = sql.table(table);
         const { rows } = await sql<{ name: string }>`
           select name from ${list} order by timestamp, name collate "C"`.execute(tx);
         const applied = rows.map((row) => row.name);
         for (const [from, to] of planRenames(applied, known))
           await sql`update ${list} set name = ${to} where name = ${from}`.execute(tx);
+        return applied.length;
       });
     } finally {
       await adapter.releaseMigrationLock(connection, LOCK);

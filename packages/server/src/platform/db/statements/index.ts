@@ -1,2 +1,2 @@
 export { columnsOf, insertRows, listed, updateRows } from './rows.ts';
-export { deferred, type PreparedStatement, pipeline, prepared } from './statement.ts';
+export { deferred, PreparedStatement, pipeline, prepared } from './statement.ts';

@@ -4,12 +4,15 @@ const TYPE = 'application/x-www-form-urlencoded';
 const BYTES_MAX = 1_024;
 
 /**
- * The fields of a form of one of our pages. Anything else counts as an empty form: another content type, more than 1,024
- * bytes, or a post that the browser marks as sent by another site.
+ * The fields of a form of one of our pages. Anything else counts as an empty form: another content type, more than
+ * `bytesMax` bytes (1,024), or a post that the browser marks as sent by another site.
  */
-export function formOf({ headers, body }: Pick<PageRequest, 'headers' | 'body'>): URLSearchParams {
+export function formOf(
+  { headers, body }: Pick<PageRequest, 'headers' | 'body'>,
+  bytesMax = BYTES_MAX,
+): URLSearchParams {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  const isOurs = type === TYPE && body.length <= BYTES_MAX && !isForeign(headers['sec-fetch-site']);
+  const isOurs = type === TYPE && body.length <= bytesMax && !isForeign(headers['sec-fetch-site']);
   return new URLSearchParams(isOurs ? body.toString() : '');
 }
 

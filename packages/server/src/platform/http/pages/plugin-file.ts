@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { PACKAGE_FOLDER } from '../../package-folder.ts';
 
 /** A file that a Fastify plugin serves. */
@@ -44,11 +44,6 @@ async function serveInThread(wanted: Wanted): Promise<Buffer> {
   worker.once('error', reject);
   worker.once('exit', () => reject(new Error(`${wanted.plugin} did not serve ${wanted.path}`)));
   return Buffer.from(await promise);
-}
-
-/** The uncompressed file, for callers that do not accept gzip. */
-export function uncompressed(file: PluginFile): Buffer {
-  return gunzipSync(file.gzip);
 }
 
 async function serveOnce({ plugin, options, path: file }: Wanted): Promise<Uint8Array> {

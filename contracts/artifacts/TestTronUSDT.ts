@@ -1,0 +1,167 @@
+// Made by npm run contracts.
+export const TestTronUSDT = {
+  abi: [
+    {
+      anonymous: false,
+      inputs: [{ indexed: false, name: 'user', type: 'address' }],
+      name: 'AddedBlackList',
+      type: 'event',
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, name: 'owner', type: 'address' },
+        { indexed: true, name: 'spender', type: 'address' },
+        { indexed: false, name: 'value', type: 'uint256' },
+      ],
+      name: 'Approval',
+      type: 'event',
+    },
+    {
+      anonymous: false,
+      inputs: [{ indexed: false, name: 'user', type: 'address' }],
+      name: 'RemovedBlackList',
+      type: 'event',
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, name: 'from', type: 'address' },
+        { indexed: true, name: 'to', type: 'address' },
+        { indexed: false, name: 'value', type: 'uint256' },
+      ],
+      name: 'Transfer',
+      type: 'event',
+    },
+    {
+      inputs: [{ name: 'user', type: 'address' }],
+      name: 'addBlackList',
+      outputs: [],
+      stateMutability: 'nonpayable',
+      type: 'function',
+    },
+    {
+      inputs: [
+        { name: 'account', type: 'address' },
+        { name: 'spender', type: 'address' },
+      ],
+      name: 'allowance',
+      outputs: [{ name: '', type: 'uint256' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [
+        { name: 'spender', type: 'address' },
+        { name: 'value', type: 'uint256' },
+      ],
+      name: 'approve',
+      outputs: [{ name: '', type: 'bool' }],
+      stateMutability: 'nonpayable',
+      type: 'function',
+    },
+    {
+      inputs: [{ name: 'account', type: 'address' }],
+      name: 'balanceOf',
+      outputs: [{ name: '', type: 'uint256' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [],
+      name: 'decimals',
+      outputs: [{ name: '', type: 'uint256' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [{ name: 'account', type: 'address' }],
+      name: 'isBlackListed',
+      outputs: [{ name: '', type: 'bool' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+      ],
+      name: 'mint',
+      outputs: [],
+      stateMutability: 'nonpayable',
+      type: 'function',
+    },
+    {
+      inputs: [],
+      name: 'name',
+      outputs: [{ name: '', type: 'string' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [],
+      name: 'owner',
+      outputs: [{ name: '', type: 'address' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [],
+      name: 'paused',
+      outputs: [{ name: '', type: 'bool' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [{ name: 'user', type: 'address' }],
+      name: 'removeBlackList',
+      outputs: [],
+      stateMutability: 'nonpayable',
+      type: 'function',
+    },
+    {
+      inputs: [{ name: 'value', type: 'bool' }],
+      name: 'setPaused',
+      outputs: [],
+      stateMutability: 'nonpayable',
+      type: 'function',
+    },
+    {
+      inputs: [],
+      name: 'symbol',
+      outputs: [{ name: '', type: 'string' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [],
+      name: 'totalSupply',
+      outputs: [{ name: '', type: 'uint256' }],
+      stateMutability: 'view',
+      type: 'function',
+    },
+    {
+      inputs: [
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+      ],
+      name: 'transfer',
+      outputs: [{ name: '', type: 'bool' }],
+      stateMutability: 'nonpayable',
+      type: 'function',
+    },
+    {
+      inputs: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+      ],
+      name: 'transferFrom',
+      outputs: [{ name: '', type: 'bool' }],
+      stateMutability: 'nonpayable',
+      type: 'function',
+    },
+  ],
+  bytecode:
+    '0x608080604052346026575f80546001600160a01b03191633179055610951908161002b8239f35b5f80fdfe60806040526004361015610011575f80fd5b5f3560e01c806306fdde031461075a578063095ea7b3146106925780630ecb93c0146105e457806316c38b3c1461056157806318160ddd1461054457806323b872dd14610456578063313ce5671461043b57806340c10f19146103945780635c975abb1461037057806370a082311461032b5780638da5cb5b146102f957806395d89b4114610260578063a9059cbb14610230578063dd62ed3e146101c2578063e47d6060146101785763e4997dc5146100c9575f80fd5b34610174576020600319360112610174576100e2610806565b73ffffffffffffffffffffffffffffffffffffffff5f5416330361017457602073ffffffffffffffffffffffffffffffffffffffff7fd7e9ec6e6ecd65492dce6bf513cd6867560d49544421d0783ddf06e76c24470c9216805f526004825260405f207fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff008154169055604051908152a1005b5f80fd5b346101745760206003193601126101745773ffffffffffffffffffffffffffffffffffffffff6101a6610806565b165f526004602052602060ff60405f2054166040519015158152f35b34610174576040600319360112610174576101db610806565b73ffffffffffffffffffffffffffffffffffffffff6101f8610829565b91165f52600360205273ffffffffffffffffffffffffffffffffffffffff60405f2091165f52602052602060405f2054604051908152f35b346101745760406003193601126101745761025661024c610806565b6024359033610893565b60206040515f8152f35b34610174575f60031936011261017457604051604081019080821067ffffffffffffffff8311176102cc576102c891604052600481527f55534454000000000000000000000000000000000000000000000000000000006020820152604051918291826107be565b0390f35b7f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b34610174575f60031936011261017457602073ffffffffffffffffffffffffffffffffffffffff5f5416604051908152f35b346101745760206003193601126101745773ffffffffffffffffffffffffffffffffffffffff610359610806565b165f526002602052602060405f2054604051908152f35b34610174575f60031936011261017457602060ff5f5460a01c166040519015158152f35b34610174576040600319360112610174576103ad610806565b6024359073ffffffffffffffffffffffffffffffffffffffff5f54163303610174577fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef602073ffffffffffffffffffffffffffffffffffffffff5f9361041586600154610886565b60015516938484526002825260408420610430828254610886565b9055604051908152a3005b34610174575f60031936011261017457602060405160068152f35b346101745760606003193601126101745761046f610806565b610477610829565b9060443573ffffffffffffffffffffffffffffffffffffffff821692835f52600360205260405f2073ffffffffffffffffffffffffffffffffffffffff33165f5260205260405f205492838311610174576104d3918391610893565b7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff8203610506575b602060405160018152f35b61050f9161084c565b905f52600360205260405f2073ffffffffffffffffffffffffffffffffffffffff33165f5260205260405f20558080806104fb565b34610174575f600319360112610174576020600154604051908152f35b3461017457602060031936011261017457600435801515809103610174575f549073ffffffffffffffffffffffffffffffffffffffff821633036101745774ff00000000000000000000000000000000000000007fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff9160a01b169116175f555f80f35b34610174576020600319360112610174576105fd610806565b73ffffffffffffffffffffffffffffffffffffffff5f5416330361017457602073ffffffffffffffffffffffffffffffffffffffff7f42e160154868087d6bfdc0ca23d96a1c1cfa32f1b72ba9ba27b69b98a0d819dc9216805f526004825260405f2060017fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00825416179055604051908152a1005b34610174576040600319360112610174576106ab610806565b6024359081158015610726575b156101745773ffffffffffffffffffffffffffffffffffffffff90335f52600360205260405f208282165f526020528260405f205560405192835216907f8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b92560203392a3602060405160018152f35b50335f52600360205260405f2073ffffffffffffffffffffffffffffffffffffffff82165f5260205260405f2054156106b8565b34610174575f60031936011261017457604051604081019080821067ffffffffffffffff8311176102cc576102c891604052600a81527f54657468657220555344000000000000000000000000000000000000000000006020820152604051918291825b7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0601f602060409481855280519182918282880152018686015e5f8582860101520116010190565b6004359073ffffffffffffffffffffffffffffffffffffffff8216820361017457565b6024359073ffffffffffffffffffffffffffffffffffffffff8216820361017457565b9190820391821161085957565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b9190820180921161085957565b60ff5f5460a01c166101745773ffffffffffffffffffffffffffffffffffffffff1690815f52600460205260ff60405f20541661017457815f52600260205260405f2054831161017457602073ffffffffffffffffffffffffffffffffffffffff7fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef92845f526002835260405f2061092c87825461084c565b90551693845f526002825260405f20610946828254610886565b9055604051908152a356',
+} as const;

@@ -1,0 +1,42 @@
+import type { TextKey } from '../../texts.ts';
+import type { PageDue } from '../../views/checkout.ts';
+import type { ProofOutcome, WalletChain, WalletOrder, WalletText } from '../../views/wallet.ts';
+
+/** What EIP-1193 asks of a wallet in the browser. */
+export interface Provider {
+  request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+}
+
+/** What is said while a wallet is asked. */
+export type WalletWord = Exclude<TextKey<'wallet'>, 'stop'>;
+export type WalletValues = Readonly<Record<string, string | number>>;
+
+/** A wallet that is asked for something, step by step. */
+export interface WalletSteps {
+  provider: Provider;
+  chain: WalletChain;
+  /** The payer waits no longer: what is not sent yet must not be. */
+  isStopped: () => boolean;
+  /** Replaces what was said before. */
+  say: (word: WalletWord, values?: WalletValues) => void;
+}
+
+/** A payment from a wallet, as the code that is loaded for it sees the page. */
+export interface WalletRun extends WalletSteps {
+  /** What the page shows. */
+  due: PageDue & { wallet: NonNullable<PageDue['wallet']> };
+  call: WalletOrder['call'];
+  /** What the document shows as address and amount by now. */
+  readShown: () => { address: string | null; amount: string | null };
+  /** Whether the page shows what is to be paid, and not what became of it or another step. */
+  isPaying: () => boolean;
+  /** Whether the page still asks for this amount at this address. */
+  isAsked: () => boolean;
+  /** Whether the page still waits for money at this address, of whatever amount. */
+  isOpen: () => boolean;
+  /** Of the proof, beside what is said of the payment. */
+  sayOfProof: (word: WalletWord) => void;
+  onTampered: () => void;
+  readText: (account: string) => Promise<WalletText>;
+  prove: (token: string, signature: string) => Promise<ProofOutcome>;
+}

@@ -1,0 +1,139 @@
+import type { WalletSteps, WalletValues, WalletWord } from './run.ts';
+
+// Steps that every wallet is led through. Each file that is loaded for a wallet has them in it.
+
+export const POLL_EVERY_MS = 3_000;
+/** Polls in a row that do not find a transaction, before that is said. */
+export const MISSED_MAX = 20;
+const DECIMALS = 6;
+const WORD = 64;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const REASON_MAX = 160;
+
+/** Ends it with words. */
+export class Halt extends Error {
+  readonly word: WalletWord;
+  readonly values: WalletValues;
+
+  constructor(word: WalletWord, values: WalletValues = {}) {
+    super(word);
+    this.word = word;
+    this.values = values;
+  }
+}
+
+/** The payer waits no longer. */
+export class Stopped extends Error {}
+
+export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+export const wordOf = (hex: string) => hex.replace(/^0x/, '').toLowerCase().padStart(WORD, '0');
+export const isSame = (a: unknown, b: string) => String(a).toLowerCase() === b.toLowerCase();
+export const shorten = (account: string) => `${account.slice(0, 6)}…${account.slice(-4)}`;
+
+export function unitsOf(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
+}
+
+/** As the page writes amounts: two digits after the point or more, and not three, which read as thousands. */
+export function decimalOf(units: bigint): string {
+  const digits = String(units).padStart(DECIMALS + 1, '0');
+  const fraction = digits.slice(-DECIMALS).replace(/0{1,4}$/, '');
+  return `${digits.slice(0, -DECIMALS)}.${fraction.length === 3 ? `${fraction}0` : fraction}`;
+}
+
+export async function ask(
+  run: WalletSteps,
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<unknown> {
+  if (run.isStopped()) throw new Stopped();
+  const answer = await run.provider.request({ method, params });
+  if (run.isStopped()) throw new Stopped();
+  return answer;
+}
+
+export const codeOf = (error: unknown): unknown =>
+  Object(error).code ?? Object(error).data?.originalError?.code;
+
+/** A wallet's error in words. */
+export function wordsOf(error: unknown, account: string): [WalletWord, WalletValues] {
+  if (error instanceof Halt) return [error.word, error.values];
+  const text = String(Object(error).message ?? error);
+  const code = codeOf(error);
+  if (code === 4001 || code === 'ACTION_REJECTED') return ['refused', {}];
+  if (code === -32002) return ['busy', {}];
+  if (code === 4100) return ['wrong_account', { account: shorten(account) }];
+  if (code === 4900 || code === 4901 || /invalidated|disconnected/i.test(text)) return ['gone', {}];
+  if (/insufficient funds/i.test(text)) return ['no_gas', { account: shorten(account) }];
+  return ['error', { reason: text.slice(0, REASON_MAX) }];
+}
+
+export async function connect(run: WalletSteps): Promise<string> {
+  run.say('connecting');
+  const accounts = await ask(run, 'eth_requestAccounts');
+  const account: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
+  if (typeof account !== 'string' || !ADDRESS.test(account)) throw new Halt('refused');
+  return account;
+}
+
+const isOnChain = async (run: WalletSteps) => Number(await ask(run, 'eth_chainId')) === run.chain.id;
+
+/** Whether the wallet has done it. @throws what it says where the payer refuses */
+async function isTaken(run: WalletSteps, method: string, what: object): Promise<boolean> {
+  try {
+    await ask(run, method, [what]);
+    return true;
+  } catch (error) {
+    if (error instanceof Stopped || codeOf(error) === 4001) throw error;
+    return false;
+  }
+}
+
+export async function chooseChain(run: WalletSteps): Promise<void> {
+  if (await isOnChain(run)) return;
+  const { id, name, endpoint } = run.chain;
+  const chainId = `0x${id.toString(16)}`;
+  run.say('switching', { network: name });
+  const isDone = await isTaken(run, 'wallet_switchEthereumChain', { chainId });
+  // It does not know the chain, or cannot switch. Without a node to add it with the payer chooses it by hand.
+  if (!isDone && endpoint !== null) {
+    const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 };
+    const chain = { chainId, chainName: name, nativeCurrency, rpcUrls: [endpoint] };
+    await isTaken(run, 'wallet_addEthereumChain', chain);
+  }
+  if (!(await isOnChain(run))) throw new Halt('wrong_network', { network: name, id });
+}
+
+/** A wallet that does not answer such questions says later itself what is missing. */
+export async function readOrSkip(
+  run: WalletSteps,
+  method: string,
+  params: readonly unknown[],
+): Promise<bigint | null> {
+  try {
+    return BigInt(String(await ask(run, method, params)));
+  } catch (error) {
+    if (error instanceof Stopped) throw error;
+    return null;
+  }
+}
+
+/** Reads that tell what became of a transaction; undefined: no answer. */
+export const reader =
+  ({ provider }: WalletSteps) =>
+  (method: string, ...params: unknown[]) =>
+    provider.request({ method, params }).catch(() => undefined);
+
+export interface Sent {
+  hash: string;
+  account: string;
+  /** Transactions of the account in blocks before. */
+  count: bigint | null;
+}
+
+/** The network does not know the transaction any more: another of the account has taken its number, or it was lost. */
+export async function lossOf(run: WalletSteps, { account, count }: Sent): Promise<WalletWord> {
+  const now = await reader(run)('eth_getTransactionCount', account, 'latest');
+  return count !== null && typeof now === 'string' && BigInt(now) > count ? 'replaced' : 'dropped';
+}

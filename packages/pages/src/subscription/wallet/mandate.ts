@@ -1,0 +1,168 @@
+import type { WalletSteps } from '../../checkout/wallet/run.ts';
+import {
+  ask,
+  chooseChain,
+  connect,
+  Halt,
+  isSame,
+  lossOf,
+  MISSED_MAX,
+  POLL_EVERY_MS,
+  reader,
+  readOrSkip,
+  Stopped,
+  shorten,
+  wait,
+  wordOf,
+  wordsOf,
+} from '../../checkout/wallet/steps.ts';
+import type { MandateWallets } from '../../views/wallet.ts';
+import type { ApprovalStep, MandateOffer, MandateRun, MandateTerms } from './mandate-run.ts';
+
+// Loaded when the payer chooses a wallet to be charged.
+
+const APPROVE = '0x095ea7b3';
+const ALLOWANCE = '0xdd62ed3e';
+type Permit = Extract<ApprovalStep, { kind: 'permit' }>;
+
+/** Whether what the wallet would sign is for this contract, chain, token and account, as offered. */
+function isOffered(
+  { wallets, token }: Pick<MandateRun, 'wallets' | 'token'>,
+  account: string,
+  { steps: [approve, activate], cap, wallet, subscriptions }: MandateOffer,
+): boolean {
+  const contract = contractOf(wallets, token);
+  const message = readDocument(activate.typed_data, 'Mandate', wallets, wallets.collector);
+  return (
+    isSame(approve.spender, wallets.collector) &&
+    isSame(message.payer, account) &&
+    isSame(wallet, account) &&
+    isSame(message.token, contract) &&
+    String(message.cap) === cap &&
+    Number(message.subscriptions) === subscriptions &&
+    BigInt(approve.amount) >= BigInt(cap) &&
+    (approve.kind === 'approve' ||
+      isSameApproval(approve, account, readDocument(approve.typed_data, 'Permit', wallets, contract)))
+  );
+}
+
+/** What a document is about, where it is of that type, for that contract on this chain; otherwise nothing. */
+function readDocument(text: string, type: string, { chain }: MandateWallets, contract: string) {
+  const { domain, primaryType, message } = JSON.parse(text);
+  const isOurs =
+    primaryType === type && domain.chainId === chain.id && isSame(domain.verifyingContract, contract);
+  return isOurs ? message : {};
+}
+
+const isSameApproval = (
+  { spender, amount, nonce, deadline }: Permit,
+  account: string,
+  message: Record<string, unknown>,
+) =>
+  isSame(message.owner, account) &&
+  isSame(message.spender, spender) &&
+  String(message.value) === amount &&
+  String(message.nonce) === nonce &&
+  Number(message.deadline) === deadline;
+
+const contractOf = ({ options }: MandateWallets, token: string) =>
+  options.find((option) => option.token === token)?.contract ?? '';
+
+/** What the wallet would allow, to be read before it is asked. What happens is said. Never throws. */
+export async function readTerms(run: MandateRun): Promise<MandateTerms | undefined> {
+  let account = '';
+  try {
+    account = await connect(run);
+    await chooseChain(run);
+    const offer = await run.offer(account);
+    if (!isOffered(run, account, offer)) throw new Halt('terms_differ');
+    const { message } = JSON.parse(offer.steps[1].typed_data);
+    return { account, offer, endsAt: Number(message.end) };
+  } catch (error) {
+    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account));
+    return undefined;
+  }
+}
+
+/** Makes the wallet's approval what it has to be; USDT goes from one to another by way of 0. */
+async function approve(run: MandateRun, { account, offer }: MandateTerms): Promise<void> {
+  const [{ spender, amount }] = offer.steps;
+  const to = contractOf(run.wallets, run.token);
+  const wanted = BigInt(amount);
+  const query = { to, data: ALLOWANCE + wordOf(account) + wordOf(spender) };
+  const allowance = () => readOrSkip(run, 'eth_call', [query, 'latest']);
+  const set = async (units: bigint) => {
+    const count = await readOrSkip(run, 'eth_getTransactionCount', [account, 'latest']);
+    const data = APPROVE + wordOf(spender) + wordOf(units.toString(16));
+    const chainId = `0x${run.chain.id.toString(16)}`;
+    const hash = await ask(run, 'eth_sendTransaction', [{ from: account, to, data, value: '0x0', chainId }]);
+    run.say('approved_wait');
+    const isSet = async () => {
+      const now = await allowance();
+      return now !== null && (units === 0n ? now === 0n : now >= units);
+    };
+    await waitFor(run, { hash: String(hash), account, count }, isSet);
+  };
+  const known = (await allowance()) ?? 0n;
+  if (known >= wanted) return;
+  if (known > 0n && run.token === 'USDT') {
+    run.say('clearing');
+    await set(0n);
+  }
+  run.say('approving');
+  await set(wanted);
+}
+
+/** By this transaction, or by the one that the payer has put in its place. */
+async function waitFor(
+  run: WalletSteps,
+  sent: Parameters<typeof lossOf>[1],
+  isSet: () => Promise<boolean>,
+): Promise<void> {
+  const read = reader(run);
+  for (let missed = 0; !(await isSet()); ) {
+    const { status } = Object(await read('eth_getTransactionReceipt', sent.hash));
+    if (status === '0x0') throw new Halt('failed');
+    if (status === '0x1') {
+      // Its block may have come between both reads, or be new to the node that answered the first one.
+      if (await isSet()) return;
+      await wait(POLL_EVERY_MS);
+      if (await isSet()) return;
+      // Another approval of fewer coins counts as little as one that failed.
+      throw new Halt('no_approval');
+    }
+    missed = (await read('eth_getTransactionByHash', sent.hash)) === null ? missed + 1 : 0;
+    if (missed >= MISSED_MAX) throw new Halt(await lossOf(run, sent));
+    await wait(POLL_EVERY_MS);
+  }
+}
+
+/** Approves and signs the terms that the payer has read, and hands them in. Never throws. @returns whether that is done */
+export async function giveMandate(run: MandateRun, terms: MandateTerms): Promise<boolean> {
+  const { account, offer } = terms;
+  try {
+    const accounts = await ask(run, 'eth_accounts');
+    if (!Array.isArray(accounts) || !accounts.some((one) => isSame(one, account)))
+      throw new Halt('wrong_account', { account: shorten(account) });
+    await chooseChain(run);
+    if (!run.isShown(terms)) {
+      run.onTampered();
+      return false;
+    }
+    const [approval, activate] = offer.steps;
+    const sign = async (text: string) => String(await ask(run, 'eth_signTypedData_v4', [account, text]));
+    let permit: string | null = null;
+    if (approval.kind === 'permit') {
+      run.say('permitting');
+      permit = await sign(approval.typed_data);
+    } else await approve(run, terms);
+    run.say('signing');
+    const refusal = await run.sign(offer, await sign(activate.typed_data), permit);
+    if (refusal !== null) throw new Halt(refusal);
+    run.say('handed');
+    return true;
+  } catch (error) {
+    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account));
+    return false;
+  }
+}

@@ -1,0 +1,168 @@
+import { collectorAccount } from '@florin/signer/contracts';
+import { bytesToHex, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { ChainUnavailable } from '../port/port-errors.ts';
+import type { ChargeFault, ChargeTerms, MandateState } from '../port/port-mandates.ts';
+import type {
+  ChargesPrecheck,
+  ChargesRequest,
+  CheckedMandate,
+  SignedMandate,
+} from '../port/port-precheck.ts';
+import { chargeData } from './build-charge.ts';
+import type { MovementWallets } from './build-movement.ts';
+import { chargeFaultOf, isRefusedAs } from './collector-errors.ts';
+import { COLLECTOR_ABI } from './contracts.ts';
+import { priceOf } from './fees.ts';
+import { type GasUse, gasLimit } from './gas.ts';
+import { activateData, collectorOf, knownTerms, readSignature } from './mandates.ts';
+import type { EvmNetwork } from './network.ts';
+import { type EvmNode, NodeError, type NodeRequest } from './node.ts';
+import { readFeeHistory, readQuantity, readRecord, readsOf, toQuantity } from './node-answers.ts';
+import { checkPermit } from './permits.ts';
+import { readNative, readTank, readToken } from './precheck.ts';
+import { readMandates } from './read-mandates.ts';
+
+interface MerchantOnNetwork {
+  network: EvmNetwork;
+  node: EvmNode;
+  wallets: MovementWallets;
+}
+
+/**
+ * What charges need before they are signed, and which would fail, as of the newest block: each is tried as a call, which
+ * reads cap, windows, balance and allowance by the collector's own rules. What ends a charge is known by two endpoints.
+ *
+ * @throws ChainUnavailable, FeeCeilingReached, UnbuildableTransfer
+ */
+export async function precheckCharges(
+  merchant: MerchantOnNetwork,
+  request: ChargesRequest,
+): Promise<ChargesPrecheck> {
+  const { network, node, wallets } = merchant;
+  const { asset, charges, activation } = request;
+  const reads = readsOf(node);
+  const collector = collectorOf(network);
+  const { maxFeePerGas } = priceOf(await readFeeHistory(reads), network.feeCeilings);
+  const costs = (use: GasUse) => gasLimit(use, network.feeCeilings.gasPerTransaction) * maxFeePerGas;
+  const token = { sender: wallets.hot, asset, items: [], contract: collector };
+  const { refused } = await readToken(reads, network, token);
+  const states = await readStates(merchant, request);
+  const isMissing = ({ mandate }: ChargeTerms) => states.get(mandate.mandateId)?.state === 'missing';
+  const account = await readAccount(merchant);
+  const isReady = refused === null && !account.isAccountMissing && !account.isOtherOperator;
+  const tried = isReady ? charges.filter((charge) => !isMissing(charge)) : [];
+  // Before what the hot wallet holds: a top-up that is mined in between is counted once too often, and not ordered twice.
+  const tank = await readTank(reads, wallets.tank);
+  return {
+    refused,
+    native: await readNative(reads, wallets.hot),
+    tank,
+    fee: costs({ kind: 'charge' }),
+    movementFees: {
+      gas: costs({ kind: 'plain' }),
+      account: costs({ kind: 'account' }),
+      activate: costs({ kind: activation?.permit === undefined ? 'activate' : 'permit' }),
+    },
+    ...account,
+    missing: new Set([...states].filter(([, { state }]) => state === 'missing').map(([id]) => id)),
+    ...(await findFaults(merchant, tried)),
+    activation: activation === undefined ? null : await checkMandate(merchant, activation),
+  };
+}
+
+/** By the mandates' ids. */
+async function readStates(
+  { network, node }: MerchantOnNetwork,
+  { charges, activation }: ChargesRequest,
+): Promise<ReadonlyMap<string, MandateState>> {
+  const all = [
+    ...charges.map(({ mandate }) => mandate),
+    ...(activation === undefined ? [] : [activation.mandate]),
+  ];
+  const mandates = [...new Map(all.map((mandate) => [mandate.mandateId, mandate])).values()];
+  if (mandates.length === 0) return new Map();
+  const states = await readMandates({ node, network, collector: collectorOf(network) }, mandates, 'latest');
+  return new Map(
+    states.flatMap((state, i): [string, MandateState][] => {
+      const mandate = mandates[i];
+      return mandate === undefined ? [] : [[mandate.mandateId, state]];
+    }),
+  );
+}
+
+async function readAccount({
+  network,
+  node,
+  wallets,
+}: MerchantOnNetwork): Promise<Pick<ChargesPrecheck, 'isAccountMissing' | 'isOtherOperator'>> {
+  const account = bytesToHex(collectorAccount(wallets.owner, wallets.hot));
+  const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args: [account] });
+  const params = [{ to: collectorOf(network), data }, 'latest'];
+  const answer = await readsOf(node).agreed('eth_call', params);
+  try {
+    const result = decodeFunctionResult({
+      abi: COLLECTOR_ABI,
+      functionName: 'accountAt',
+      data: `0x${String(answer).slice(2)}`,
+    });
+    const [owner, operator] = result;
+    const isAccountMissing = BigInt(owner) === 0n;
+    return {
+      isAccountMissing,
+      isOtherOperator: !isAccountMissing && BigInt(operator) !== BigInt(wallets.hot),
+    };
+  } catch (error) {
+    throw new ChainUnavailable('erc20', 'the account at the collector is unreadable', error);
+  }
+}
+
+async function findFaults(
+  { network, node, wallets }: MerchantOnNetwork,
+  charges: readonly ChargeTerms[],
+): Promise<Pick<ChargesPrecheck, 'faults' | 'unclear'>> {
+  const tried = charges.map((charge) => {
+    const data = chargeData(network, wallets, charge);
+    const params = [{ from: wallets.hot, to: collectorOf(network), data }, 'latest'];
+    return { chargeId: charge.chargeId, data, call: { method: 'eth_call', params } satisfies NodeRequest };
+  });
+  const answers = await node.callMany(tried.map(({ call }) => call));
+  const refused = tried.flatMap((one, i) => {
+    const answer = answers[i];
+    return answer instanceof NodeError ? [{ ...one, answer }] : [];
+  });
+  if (refused.length === 0) return { faults: new Map(), unclear: new Set() };
+  const { timestamp } = readRecord(await node.newest('latest'), 'the newest block');
+  const time = Number(readQuantity(timestamp, 'timestamp'));
+  const agreed = await node.agreedMany(refused.map(({ call }) => call));
+  const faults = new Map<string, ChargeFault>();
+  const unclear = new Set<string>();
+  for (const [i, { chargeId, data, answer }] of refused.entries()) {
+    const fault = faultOf(answer, data, time);
+    if (fault !== undefined && faultOf(agreed[i], data, time) === fault) faults.set(chargeId, fault);
+    else unclear.add(chargeId);
+  }
+  return { faults, unclear };
+}
+
+/** The token is not paused, so what it refuses to move is frozen: to a charge as good as not there. */
+const faultOf = (answer: unknown, data: Hex, time: number): ChargeFault | undefined =>
+  isRefusedAs(answer, 'TransferFailed') ? 'insufficient_balance' : chargeFaultOf(answer, data, time);
+
+/** @throws ChainUnavailable, UnbuildableTransfer */
+export async function checkMandate(
+  { network, node, wallets }: MerchantOnNetwork,
+  { mandate, signature, permit }: SignedMandate,
+): Promise<CheckedMandate> {
+  const data = activateData(knownTerms(network, wallets, mandate), readSignature(signature));
+  // Before the allowance: a permit that is spent by now is in what the wallet allows.
+  const permitState = permit === undefined ? null : await checkPermit({ network, node }, { mandate, permit });
+  const collector = collectorOf(network);
+  const [state] = await readMandates({ node, network, collector }, [mandate], 'latest');
+  if (state === undefined) throw new Error('an answer has as many states as mandates');
+  // With the gas that the transaction has: a contract's wallet that needs more would fail in it each time.
+  const gas = toQuantity(gasLimit({ kind: 'activate' }, network.feeCeilings.gasPerTransaction));
+  const call = { from: wallets.hot, to: collector, data, gas };
+  const [answer] = await node.agreedMany([{ method: 'eth_call', params: [call, 'latest'] }]);
+  const isTaken = !(answer instanceof NodeError);
+  return { ...state, isSignatureRefused: isRefusedAs(answer, 'BadSignature'), isTaken, permit: permitState };
+}

@@ -1,0 +1,1 @@
+export { proveByText, textToSign } from './prove-by-text.ts';

@@ -1,0 +1,2 @@
+export { explainRefusal } from './explain-refusal.ts';
+export type { RefusalExplanation } from './explanation.ts';

@@ -1,0 +1,1 @@
+export { apiKeyIn, findKeyOwner, type KeyOwner, type KeySecretsKnown, readKeySecrets } from './key-owner.ts';

@@ -1,0 +1,203 @@
+import type { Asset, Network } from '@florin/contract/money';
+import {
+  type Chain,
+  ChainUnavailable,
+  type CheckedMandate,
+  type MandateSetup,
+  PERMIT_SECONDS,
+  type SignedMandate as Signed,
+  type SignedPermit,
+  UnbuildableTransfer,
+} from '../chains/port/index.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Merchant } from '../stores/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
+import type { SubscriptionDeps } from './deps.ts';
+import { mandateCap } from './page/mandate-cap.ts';
+import type { SubscriptionRow } from './queries.ts';
+import { SUBSCRIPTION_SETTINGS } from './settings.ts';
+import { takeMandate } from './take-mandate.ts';
+
+// How a payer's own wallet gives a mandate on a network with real money: it is handed terms, and hands them back signed.
+// Nothing is kept in between, as whatever came back is worth what was signed.
+
+export interface WalletChoice {
+  currency: Asset;
+  network: Network;
+  /** The payer's. */
+  wallet: string;
+}
+
+/** What the payer signs, as far as it does not follow from the subscription and the wallet. */
+export interface OfferedTerms {
+  cap: bigint;
+  subscriptions: number;
+  startsAt: number;
+}
+
+export interface SignedMandate extends WalletChoice, OfferedTerms {
+  /** Hex. */
+  signature: string;
+  /** The approval, where the wallet has signed that too; its amount and end follow from the terms. */
+  permit?: Pick<SignedPermit, 'nonce' | 'signature'>;
+}
+
+/** Clocks of networks and of ours differ. */
+const CLOCK_SECONDS = 600;
+/** An offer is signed within a day. */
+const OFFER_SECONDS = 86_400;
+/** Periods for which the wallet approves coins in advance. */
+const APPROVED_PERIODS = { day: 365n, week: 104n, month: 24n, year: 3n } as const;
+
+const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
+
+/**
+ * What a wallet has to approve and to sign for a subscription.
+ *
+ * @throws Fail `invalid_request` with the param that is wrong; `service_unavailable` without a rate
+ */
+export async function offerMandate(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  subscription: SubscriptionRow,
+  choice: WalletChoice,
+): Promise<MandateSetup> {
+  const chain = deps.chains.of(merchant, choice.network);
+  const cap = await capOf(deps, merchant, subscription, choice.currency);
+  const { mandateSubscriptions: subscriptions } = await readSettings(
+    deps.db,
+    merchant,
+    SUBSCRIPTION_SETTINGS,
+  );
+  const startsAt = deps.clock.nowSeconds() + merchant.clockOffset - CLOCK_SECONDS;
+  const terms = { cap, subscriptions, startsAt };
+  return await setupOf(chain, subscription, { ...choice, ...terms, permitUntil: permitUntil(terms) });
+}
+
+/** As from the offer. */
+const permitUntil = ({ startsAt }: Pick<OfferedTerms, 'startsAt'>) =>
+  startsAt + CLOCK_SECONDS + PERMIT_SECONDS;
+
+const approvedOf = ({ cap }: Pick<OfferedTerms, 'cap'>, { interval }: Pick<SubscriptionRow, 'interval'>) =>
+  cap * APPROVED_PERIODS[interval];
+
+async function capOf(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  subscription: SubscriptionRow,
+  token: Asset,
+): Promise<bigint> {
+  const cap = await mandateCap(deps, merchant, subscription, token);
+  if (cap !== undefined) return cap;
+  const message = `There is no exchange rate for ${subscription.currency} now.`;
+  throw new Fail('service_unavailable', { message, retryAfterSeconds: 30 });
+}
+
+async function setupOf(
+  chain: Chain,
+  subscription: SubscriptionRow,
+  { currency: asset, wallet, cap, ...terms }: WalletChoice & OfferedTerms & { permitUntil?: number },
+): Promise<MandateSetup> {
+  const checked = await chain.validateAddress(wallet);
+  if (!checked.ok) throw refuse('wallet', 'This is no wallet on this network.');
+  const { subscription_id: salt, interval: period } = subscription;
+  const allowance = approvedOf({ cap }, subscription);
+  const request = { asset, payer: checked.canonical, cap, period, endsAt: null, salt, allowance, ...terms };
+  try {
+    return await chain.mandateSetup(request);
+  } catch (error) {
+    if (error instanceof ChainUnavailable) throw isAway(chain);
+    if (!(error instanceof UnbuildableTransfer)) throw error;
+    throw refuse('network', 'Wallets cannot be charged on this network here.');
+  }
+}
+
+/**
+ * Stores the mandate that a wallet has signed, has it brought to the network, and charges what is due.
+ *
+ * @throws Fail `invalid_request` where the network would refuse it, or the cap is too small
+ */
+export async function takeSignedMandate(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  subscription: SubscriptionRow,
+  { signature, permit: signedPermit, ...signed }: SignedMandate,
+): Promise<SubscriptionRow> {
+  const { network, startsAt, cap, currency } = signed;
+  const now = deps.clock.nowSeconds() + merchant.clockOffset;
+  if (startsAt > now || startsAt < now - OFFER_SECONDS)
+    throw refuse('starts_at', 'The terms are too old: ask for new ones.');
+  // Half of what is asked for today, which is twice the price.
+  const price = (await capOf(deps, merchant, subscription, currency)) / 2n;
+  if (cap < price) throw refuse('cap', 'The cap is below the price: ask for new terms.');
+  const chain = deps.chains.of(merchant, network);
+  const { mandate } = await setupOf(chain, subscription, signed);
+  const approval = { amount: approvedOf(signed, subscription), deadline: permitUntil(signed) };
+  const permit = signedPermit && { ...approval, ...signedPermit };
+  const reading = await readSigned(chain, { mandate, signature, ...(permit && { permit }) }, price);
+  if (reading.allowance < price)
+    throw refuse(
+      'wallet',
+      'The wallet has approved less than the price: the approval comes before the signature.',
+    );
+  return await takeMandate(deps, merchant, subscription.subscription_id, {
+    network,
+    mandate,
+    reading,
+    signature,
+    ...(permit && { permit }),
+  });
+}
+
+async function readSigned(chain: Chain, signed: Signed, price: bigint) {
+  const checked = await check(chain, signed);
+  if (checked === null) throw refuse('network', 'Wallets sign no mandates on this network.');
+  const { state, balance, isSignatureRefused, isTaken } = checked;
+  if (isSignatureRefused || (state === 'missing' && !isTaken))
+    throw refuse('signature', 'These terms are not signed by this wallet.');
+  if (state === 'revoked') throw refuse('signature', 'The wallet has revoked these terms.');
+  const allowance = allowanceOf(checked, signed.permit, price);
+  return { balance, allowance, isRevoked: false, isEnded: false };
+}
+
+const PERMITS = {
+  spent: 'Another approval of the wallet came before this one: ask for new terms.',
+  expired: 'The signed approval is too old: ask for new terms.',
+  refused: 'The approval is not signed by this wallet for this amount, token and network.',
+} as const;
+
+/** What the wallet allows once the permit is sent. One that is no good is not missed where enough is allowed without it. */
+function allowanceOf(
+  { state, allowance, permit: permitState }: CheckedMandate,
+  permit: SignedPermit | undefined,
+  price: bigint,
+): bigint {
+  if (permitState === null || permit === undefined) return allowance;
+  // Nothing sends its permit any more: somebody has brought the mandate alone.
+  if (state === 'active') {
+    if (allowance >= price) return allowance;
+    throw refuse(
+      'starts_at',
+      'These terms are on the network already, without the approval: ask for new ones.',
+    );
+  }
+  if (permitState === 'open') return permit.amount > allowance ? permit.amount : allowance;
+  if (permitState !== 'refused' && allowance >= price) return allowance;
+  throw refuse(permitState === 'refused' ? 'permit' : 'permit_nonce', PERMITS[permitState]);
+}
+
+async function check(chain: Chain, signed: Signed) {
+  try {
+    return await chain.checkMandate(signed);
+  } catch (error) {
+    if (error instanceof UnbuildableTransfer) throw refuse('signature', 'This is no signature.');
+    if (!(error instanceof ChainUnavailable)) throw error;
+    throw isAway(chain);
+  }
+}
+
+const isAway = ({ network }: Chain) =>
+  new Fail('service_unavailable', {
+    message: `${network} cannot be reached now. Nothing was taken; the same signature can be sent again.`,
+    retryAfterSeconds: 30,
+  });

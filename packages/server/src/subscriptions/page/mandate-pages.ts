@@ -1,0 +1,138 @@
+import { ASSETS, NETWORKS } from '@florin/contract/money';
+import type { MandateSetup, MandateStep } from '../../chains/port/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import {
+  formOf,
+  type PageAnswer,
+  type PageRequest,
+  type PublicPage,
+} from '../../platform/http/pages/index.ts';
+import { getMerchant } from '../../stores/index.ts';
+import type { SubscriptionDeps } from '../deps.ts';
+import { offerMandate, takeSignedMandate, type WalletChoice } from '../offer-mandate.ts';
+import { SUBSCRIBE_PATH } from '../page-token.ts';
+import { findSubscribePage, type SubscribePage } from './find-subscribe-page.ts';
+import { mandateWallets, walletOptions } from './shown.ts';
+
+// What the subscribe page's script asks for a wallet: the terms, and then that they are signed. Answers are JSON.
+
+/** A contract's wallet signs with kilobytes. */
+const BODY_BYTES_MAX = 16_384;
+
+type Limit = (request: PageRequest, key: string) => Promise<PageAnswer | undefined>;
+
+export function mandatePages(deps: SubscriptionDeps, limit: Limit): PublicPage[] {
+  const page = (path: string, answer: (page: SubscribePage, form: URLSearchParams) => Promise<unknown>) => ({
+    method: 'POST' as const,
+    path: `${SUBSCRIBE_PATH}/{token}/mandate/${path}`,
+    bodyBytesMax: BODY_BYTES_MAX,
+    handle: async (request: PageRequest): Promise<PageAnswer> => {
+      const found = await findSubscribePage(deps.db, request.params.token ?? '');
+      if (found === undefined) throw new Fail('resource_not_found', 'There is no such page.');
+      if (found.merchant.isSuspended) throw new Fail('invalid_request', 'The store begins nothing now.');
+      const busy = await limit(request, found.subscription.subscription_id);
+      return busy ?? jsonAnswer(await answer(found, formOf(request, BODY_BYTES_MAX)));
+    },
+  });
+  return [
+    page('offer', async (found, form) => {
+      const { subscription } = found;
+      const choice = await acceptedChoice(deps, found, form);
+      const merchant = await getMerchant(deps.db, subscription.merchant_id);
+      return presentSetup(await offerMandate(deps, merchant, subscription, choice));
+    }),
+    page('sign', async (found, form) => {
+      const { subscription } = found;
+      const choice = await acceptedChoice(deps, found, form);
+      const merchant = await getMerchant(deps.db, subscription.merchant_id);
+      const signed = {
+        ...choice,
+        ...termsOf(form),
+        ...permitOf(form),
+        signature: form.get('signature') ?? '',
+      };
+      const { status } = await takeSignedMandate(deps, merchant, subscription, signed);
+      return { status };
+    }),
+  ];
+}
+
+const jsonAnswer = (body: unknown): PageAnswer => ({
+  status: 200,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(body),
+  headers: { 'cache-control': 'no-store' },
+});
+
+/** What the wallet is asked for; amounts are decimal digits. */
+function presentSetup({ mandate, spender, steps }: MandateSetup) {
+  return {
+    mandate_id: mandate.mandateId,
+    wallet: mandate.payer,
+    cap: String(mandate.cap),
+    subscriptions: mandate.subscriptions ?? 1,
+    starts_at: mandate.startsAt,
+    spender,
+    steps: steps.map(presentStep),
+  };
+}
+
+function presentStep(step: MandateStep) {
+  if (step.kind === 'activate') return { kind: step.kind, typed_data: step.typedData ?? null };
+  const approval = { kind: step.kind, spender: step.spender, amount: String(step.amount) };
+  if (step.kind === 'approve') return approval;
+  const { nonce, deadline, typedData } = step;
+  return { ...approval, nonce: String(nonce), deadline, typed_data: typedData ?? null };
+}
+
+const refuse = (param: string) =>
+  new Fail('invalid_request', { message: `${param} is missing or has a form that is not allowed.`, param });
+
+function choiceOf(form: URLSearchParams): WalletChoice {
+  const currency = ASSETS.find((known) => known === form.get('currency'));
+  const network = NETWORKS.find((known) => known === form.get('network'));
+  const wallet = form.get('wallet');
+  if (currency === undefined) throw refuse('currency');
+  if (network === undefined) throw refuse('network');
+  if (wallet === null) throw refuse('wallet');
+  return { currency, network, wallet };
+}
+
+/** @throws Fail `invalid_request` for what the store does not take, such as a token whose wallet of ours is frozen */
+async function acceptedChoice(
+  deps: SubscriptionDeps,
+  { merchant, subscription }: SubscribePage,
+  form: URLSearchParams,
+): Promise<WalletChoice> {
+  const choice = choiceOf(form);
+  const accepted = await walletOptions(deps, merchant, subscription.currency);
+  const isAccepted = accepted.some(({ value }) => value === `${choice.currency}:${choice.network}`);
+  const isCharged =
+    merchant.mode === 'sandbox' || (await mandateWallets(deps, merchant, accepted))?.options !== undefined;
+  if (isAccepted && isCharged) return choice;
+  const message = 'The store does not charge wallets in this token on this network.';
+  throw new Fail('invalid_request', { message, param: 'currency' });
+}
+
+const DIGITS = /^(0|[1-9][0-9]{0,17})$/;
+
+/** An approval that the wallet has signed; both fields or none. */
+function permitOf(form: URLSearchParams) {
+  const [nonce, signature] = [form.get('permit_nonce'), form.get('permit_signature')];
+  if (nonce === null && signature === null) return {};
+  if (nonce === null || signature === null || !DIGITS.test(nonce)) throw refuse('permit');
+  return { permit: { nonce: BigInt(nonce), signature } };
+}
+
+function termsOf(form: URLSearchParams) {
+  const digits = (name: string) => {
+    const text = form.get(name) ?? '';
+    if (!DIGITS.test(text)) throw refuse(name);
+    return text;
+  };
+  return {
+    cap: BigInt(digits('cap')),
+    subscriptions: Number(digits('subscriptions')),
+    startsAt: Number(digits('starts_at')),
+  };
+}

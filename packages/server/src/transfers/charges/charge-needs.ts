@@ -1,0 +1,47 @@
+import type { Asset } from '@florin/contract/money';
+import { type ChargesPrecheck, WEI_PER_UNIT } from '../../chains/port/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { readSettings } from '../../tenancy/settings/index.ts';
+import type { ChargeNeeds } from '../attempts/charge-readiness.ts';
+import { isOpeningAccount, readUnderWay, sumTankSpending } from '../attempts/movements.ts';
+import { TRANSFER_SETTINGS } from '../pauses.ts';
+import { tankOf } from '../wallets/prepare-wallet.ts';
+import { lockWallet, type Wallet } from '../wallets/wallet-queries.ts';
+import type { Work } from '../work.ts';
+
+interface Asked {
+  hot: Wallet;
+  precheck: ChargesPrecheck;
+  currency: Asset;
+}
+
+/**
+ * Decides the next step of charges or of an activation under the lock of the hot wallet, and of the gas tank where that has
+ * to move something: what others have ordered meanwhile is counted.
+ *
+ * @throws WalletBehind
+ */
+export async function decideUnderLocks<S extends { do: string; by?: 'hot' | 'tank' }>(
+  tx: Tx,
+  work: Work,
+  { hot, precheck, currency }: Asked,
+  decide: (needs: ChargeNeeds) => S,
+): Promise<S> {
+  const { merchantId } = work.merchant;
+  const tank = tankOf(hot.network, precheck);
+  await lockWallet(tx, hot);
+  const { gasCeiling } = await readSettings(tx, work.merchant, TRANSFER_SETTINGS);
+  const readNeeds = async (tankSpending: bigint): Promise<ChargeNeeds> => ({
+    precheck,
+    underWay: {
+      ...(await readUnderWay(tx, { merchantId, currency, hot, tank })),
+      isOpening: await isOpeningAccount(tx, merchantId, tank),
+    },
+    tankSpending,
+    limits: { gasCeiling: gasCeiling * WEI_PER_UNIT },
+  });
+  const step = decide(await readNeeds(0n));
+  if (step.by !== 'tank') return step;
+  await lockWallet(tx, tank);
+  return decide(await readNeeds(await sumTankSpending(tx, tank, precheck.movementFees.activate)));
+}

@@ -1,0 +1,136 @@
+import { type ChargesPrecheck, UnbuildableTransfer } from '../../chains/port/index.ts';
+import { newId } from '../../platform/db/ids/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { crashPoint } from '../../platform/jobs/index.ts';
+import { writeUnsent } from '../attempts/abandon-attempt.ts';
+import { type ChargeVerdict, judgeCharge, nextChargeStep } from '../attempts/charge-readiness.ts';
+import { reserveMovement } from '../attempts/movements.ts';
+import {
+  failUnpayable,
+  numberAttempts,
+  type Reserved,
+  reserveAttempts,
+} from '../attempts/reserve-attempts.ts';
+import { assertSameHistory } from '../history/history.ts';
+import { HOT_KEY_REF, insertAttempts, lockQueued, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import { chargeFailure } from '../states.ts';
+import { tankOf } from '../wallets/prepare-wallet.ts';
+import { readWallet } from '../wallets/read-wallet.ts';
+import { lockWallet, type Wallet } from '../wallets/wallet-queries.ts';
+import type { Work } from '../work.ts';
+import { findAwaited, notePassed } from './activations.ts';
+import { decideUnderLocks } from './charge-needs.ts';
+import { chargeOf, type StoredCharge } from './charges.ts';
+
+interface Charge extends TransferRow {
+  charge: StoredCharge;
+}
+
+const isCharge = (row: TransferRow): row is Charge => row.charge !== null;
+
+/**
+ * Makes attempts for queued charges. Where the network says beforehand which would fail, those fail unsent; a charge waits
+ * for its mandate's activation; and as many are sent as the wallet's ether pays for.
+ *
+ * @throws WalletBehind, HistoryChanged, FeeCeilingReached, ChainUnavailable
+ */
+export async function reserveCharges(work: Work, queued: readonly TransferRow[]): Promise<Reserved> {
+  // Without a gas tank nothing comes before a charge.
+  if (work.chain.caps.sweepsPerTx === 0) return await reserveAttempts(work, queued);
+  const hot = await readWallet(work.chain, HOT_KEY_REF);
+  const precheck = await readPrecheck(work, queued.filter(isCharge));
+  if (precheck === null) return await reserveAttempts(work, queued);
+  crashPoint('reserve.before');
+  const reserved = await work.run.step(async (tx): Promise<Reserved> => {
+    work.history.name = await assertSameHistory(tx);
+    const { merchant, groupIds, nowSeconds } = work;
+    const locked = await lockQueued(tx, merchant.merchantId, groupIds, nowSeconds);
+    const fault = typeof precheck === 'string' ? { fault: precheck } : {};
+    const clean = (await failUnpayable(tx, work, locked, { precheck: null, ...fault })).filter(isCharge);
+    if (typeof precheck === 'string') return { reached: 'all' };
+    const { ready, waits } = await sortOut(tx, work, clean, precheck);
+    const sent = await sendAffordable(tx, work, ready, { hot, precheck });
+    crashPoint('reserve.before-commit');
+    if (sent.waiting !== undefined) return { reached: 'held', waiting: sent.waiting };
+    if (waits.length > 0) return { reached: 'held', waiting: 'wait_activate' };
+    return { reached: locked.length < queued.length ? 'held' : 'all' };
+  });
+  crashPoint('reserve.after-commit');
+  return reserved;
+}
+
+/** @returns a string where none of them can be built. One that cannot, among others, makes each run alone. */
+async function readPrecheck(
+  { chain }: Work,
+  charges: readonly Charge[],
+): Promise<ChargesPrecheck | string | null> {
+  const [first, ...others] = charges;
+  if (first === undefined) return null;
+  const asked = charges.map(({ transfer_id: chargeId, amount, charge }) => ({
+    chargeId,
+    amount,
+    ...chargeOf(charge),
+  }));
+  try {
+    return await chain.precheckCharges({ asset: first.currency, charges: asked });
+  } catch (error) {
+    if (!(error instanceof UnbuildableTransfer) || others.length > 0) throw error;
+    return error.message;
+  }
+}
+
+/** Fails those that the collector would refuse. */
+async function sortOut(
+  tx: Tx,
+  work: Work,
+  charges: readonly Charge[],
+  precheck: ChargesPrecheck,
+): Promise<{ ready: Charge[]; waits: Charge[] }> {
+  const mandateIds = charges.map(({ charge }) => charge.mandate.mandateId);
+  const { network } = work.chain;
+  const awaited = await findAwaited(tx, work.merchant.merchantId, { network, mandateIds });
+  const judged = charges.map((charge): { charge: Charge; verdict: ChargeVerdict } => {
+    const { transfer_id: chargeId } = charge;
+    const { mandateId } = charge.charge.mandate;
+    const verdict = judgeCharge(precheck, { chargeId, mandateId }, awaited.get(mandateId));
+    return { charge, verdict };
+  });
+  const failed = judged.flatMap(({ charge: { transfer_id: transferId }, verdict }) => {
+    if (verdict === 'ready' || verdict === 'waits') return [];
+    const message = 'The network would refuse the charge, so it was not sent. Nothing was paid.';
+    return [{ transferId, to: 'failed' as const, code: chargeFailure(verdict), message }];
+  });
+  await writeUnsent(tx, work, failed, charges);
+  const those = (verdict: ChargeVerdict) =>
+    judged.filter((one) => one.verdict === verdict).map(({ charge }) => charge);
+  return { ready: those('ready'), waits: those('waits') };
+}
+
+async function sendAffordable(
+  tx: Tx,
+  work: Work,
+  ready: readonly Charge[],
+  { hot, precheck }: { hot: Wallet; precheck: ChargesPrecheck },
+): Promise<Pick<Reserved, 'waiting'>> {
+  const [first] = ready;
+  if (first === undefined) return {};
+  const { currency, group_id: groupId } = first;
+  const { merchantId } = work.merchant;
+  const mandateIds = ready.map(({ charge }) => charge.mandate.mandateId);
+  // Before the wallet's lock, as an activation takes the two in this order.
+  await notePassed(tx, merchantId, { network: hot.network, mandateIds });
+  const step = await decideUnderLocks(tx, work, { hot, precheck, currency }, (needs) =>
+    nextChargeStep(needs, ready.length),
+  );
+  if (step.do === 'wait') return { waiting: step.reason };
+  if (step.do === 'move') {
+    const { movement } = step;
+    const tank = { keyRef: TANK_KEY_REF, wallet: tankOf(hot.network, precheck) };
+    await reserveMovement(tx, { merchantId, groupId, currency, movement, ...tank }, work.nowSeconds);
+    return { waiting: movement.kind === 'gas' ? 'wait_gas' : 'wait_account' };
+  }
+  const next = await lockWallet(tx, hot);
+  const attempts = ready.slice(0, step.count).map((member) => ({ attemptId: newId(), members: [member] }));
+  await insertAttempts(tx, await numberAttempts(tx, hot, { next, attempts }), work.nowSeconds);
+  return step.count < ready.length ? { waiting: 'wait_gas' } : {};
+}

@@ -1,0 +1,133 @@
+import type { PaymentMethod } from '@florin/contract/schemas';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { Collector } from '../../contracts/artifacts/index.ts';
+import { TOKEN } from '../checkout/requests.ts';
+import { advanceLive, seen } from '../journeys/subscription-worlds.ts';
+import { asOwner } from '../ledger.ts';
+import { COLLECTOR } from '../live/live-store.ts';
+import { PayerWallet } from '../live/payer-wallet.ts';
+import { ok } from '../payouts/requests.ts';
+import { billing, DAY, HOUR, item } from '../subscriptions/billing.ts';
+import { expectAccessible } from './checkout-driver.ts';
+import { hasWallets, TIMEOUT_MS, UNITS, walletShop } from './wallet-shop.ts';
+
+const PRICE = 20 * TOKEN;
+const DEARER = 25 * TOKEN;
+
+describe.skipIf(!hasWallets())(
+  'the life of a subscription, by browser and wallet',
+  { timeout: 300_000 },
+  () => {
+    const shop = walletShop({ collector: true });
+    const { open, keep, newWallet, payWith } = shop;
+
+    /** Blocks come until the page says this; it is read again each time, as its own interval is longer. */
+    async function mineUntil(page: Page, text: string | RegExp): Promise<void> {
+      await expect
+        .poll(
+          async () => {
+            await shop.store.world.mine(1);
+            return await page.getByText(text).count();
+          },
+          { timeout: TIMEOUT_MS, interval: 250 },
+        )
+        .toBeGreaterThan(0);
+    }
+
+    test('subscribed, pulled twice, warned, changed, revoked, paid by page, canceled', async () => {
+      const { store } = shop;
+      const { service, merchant, world } = store;
+      const api = billing(service, merchant);
+      const wallet = await newWallet(20n * UNITS);
+      const payer = new PayerWallet(world, wallet.account, 'USDT');
+      let mandate: object = {};
+      wallet.answer('eth_signTypedData_v4', async (params) => {
+        mandate = JSON.parse(String(params[1])).message;
+        return await wallet.usual('eth_signTypedData_v4', params);
+      });
+      const { id, checkout_url: url } = await api.make({
+        customer: 'ada',
+        customer_email: 'ada@example.com',
+        currency: 'USDT',
+        description: 'Notebooks, every month another one',
+        items: [item(PRICE, 'month', 'USDT')],
+      });
+      const mailed = async () => {
+        const sql =
+          "select kind from mail where merchant_id = $1 and recipient = 'ada@example.com' order by created_at";
+        return (await asOwner<{ kind: string }>(service, sql, [merchant.merchantId])).map(({ kind }) => kind);
+      };
+      const methodOf = async () => {
+        const { payment_method_id: methodId } = await api.read(id);
+        const { data } = await ok<{ data: PaymentMethod[] }>(api.call('/payment_methods?limit=100'));
+        return data.find((method) => method.id === methodId);
+      };
+
+      const { page, faults } = await open(url ?? '', { prepare: wallet.join });
+      await page.getByRole('button', { name: 'Continue with Test Fox' }).click();
+      await page.getByRole('button', { name: 'Approve and sign in Test Fox' }).click();
+      await mineUntil(page, 'Your payment is on its way');
+      await store.until(() => api.read(id), { status: 'active' });
+
+      const { current_period_end: end = 0, created } = await api.read(id);
+      await advanceLive(store, end - created + HOUR);
+      await advanceLive(store, 31 * DAY);
+      expect((await api.invoices(id)).map(({ status }) => status)).toEqual(['paid', 'paid', 'paid']);
+      expect(await payer.balance()).toBe(20n * UNITS - 3n * BigInt(PRICE));
+
+      await payer.approve(COLLECTOR, BigInt(PRICE) - 1n);
+      await seen(store, payer);
+      expect(await methodOf()).toMatchObject({ status: 'inactive' });
+      await advanceLive(store, 28 * DAY);
+      expect(await mailed()).toContain('renewal_short');
+      await page.goto(url ?? '');
+      await page.getByText('This wallet cannot pay what is due next.').waitFor();
+      await keep(page, 'life-1-warned');
+      await expectAccessible(page);
+      await payer.approve(COLLECTOR, 10n * UNITS);
+      await seen(store, payer);
+      expect(await methodOf()).toMatchObject({ status: 'active' });
+
+      await api.update(id, { items: [item(DEARER, 'month', 'USDT')], proration: 'none' });
+      await advanceLive(store, 4 * DAY);
+      expect(await api.latest(id)).toMatchObject({ status: 'paid', amount_paid: DEARER });
+
+      await payer.call(COLLECTOR, { abi: Collector.abi, functionName: 'revoke', args: [mandate] });
+      await seen(store, payer, true);
+      expect(await methodOf()).toMatchObject({ status: 'revoked' });
+      await advanceLive(store, 31 * DAY);
+      expect(await api.read(id)).toMatchObject({ status: 'past_due' });
+      expect(await mailed()).toContain('payment_failed');
+      await page.goto(url ?? '');
+      await page.getByText('This wallet does not allow payments any more.').waitFor();
+      await keep(page, 'life-2-overdue');
+      await expectAccessible(page);
+
+      await page.getByText('Pay 25.00 USDT now').click();
+      await page.getByRole('button', { name: 'Ethereum' }).click();
+      await payWith(page);
+      await mineUntil(page, 'Paid. Thank you!');
+      await keep(page, 'life-3-paid');
+      await store.until(() => api.read(id), { status: 'active' });
+      expect(await payer.balance()).toBe(20n * UNITS - 3n * BigInt(PRICE) - 2n * BigInt(DEARER));
+
+      const session = await api.post('/portal/sessions', {
+        customer: 'ada',
+        return_url: 'https://shop.example/account',
+      });
+      await page.goto(String(Object(session.json).url));
+      await page.getByRole('button', { name: 'Cancel the subscription' }).click();
+      await page.getByRole('button', { name: 'Yes, cancel it' }).click();
+      await page.getByText('Ends on').waitFor();
+      await keep(page, 'life-4-ending');
+      await expectAccessible(page);
+      await advanceLive(store, 32 * DAY);
+      expect(await api.read(id)).toMatchObject({ status: 'canceled' });
+      expect(await mailed()).toContain('subscription_ending');
+      expect(faults).toEqual([]);
+      await page.context().close();
+      await store.expectSettled();
+    });
+  },
+);

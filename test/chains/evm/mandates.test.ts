@@ -1,0 +1,341 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { bytesToHex, type Hex, parseEther } from 'viem';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Collector, TestWallet } from '../../../contracts/artifacts/index.ts';
+import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
+import { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
+import type {
+  Mandate,
+  MandateRequest,
+  MandateSetup,
+  SignedTx,
+} from '../../../packages/server/src/chains/port/port.ts';
+import { collectorDeployment, DETERMINISTIC_DEPLOYER } from '../../../packages/signer/src/contracts.ts';
+import { readPolicy, signOwnerCall } from '../../../packages/signer/src/index.ts';
+import { policyText } from '../../../packages/signer/src/test-policy.ts';
+import { accounts } from '../../../packages/signer/src/test-requests.ts';
+import { by, deploy, mined, OWNER, testAccount } from '../../../scripts/local-chain.ts';
+import { hasAnvil } from '../../contracts/local-node.ts';
+import { uuidOf } from '../conformance-groups.ts';
+import { nextSigning } from '../next-signing.ts';
+import { depositWallet, ownerWallet, TANK } from './key-signer.ts';
+import { startSigner } from './real-signer.ts';
+import { World } from './world.ts';
+
+const COLLECTOR = collectorDeployment().address;
+const CAP = 10_000_000n;
+const MONTH = 30 * 86_400;
+const payer = testAccount(40);
+
+/** The collector on the chain, ether, and a payer who lets it pull. */
+async function prepare(world: World): Promise<void> {
+  const { address, data } = collectorDeployment();
+  const { client } = world;
+  const to: Hex = `0x${DETERMINISTIC_DEPLOYER.slice(2)}`;
+  await client.sendTransaction({ ...by(OWNER, 3_000_000n), to, data: bytesToHex(data) });
+  await world.mine();
+  expect(await client.getCode({ address: `0x${address.slice(2)}` })).toMatch(/^0x/);
+  for (const wallet of [world.hot, payer.address])
+    await client.setBalance({ address: wallet, value: parseEther('1') });
+  for (const asset of ['USDT', 'USDC'] as const) {
+    await world.mint(asset, payer.address, 100n * CAP);
+    await world.own(asset, 'approve', [COLLECTOR, 50n * CAP], payer);
+  }
+}
+
+const requestAt = (startsAt: number): MandateRequest => ({
+  asset: 'USDT',
+  payer: payer.address,
+  cap: CAP,
+  period: 'month',
+  startsAt,
+  endsAt: null,
+  subscriptions: 1,
+  salt: 'one',
+  allowance: CAP,
+});
+
+async function signatureOf({ steps }: MandateSetup, who = payer): Promise<Hex> {
+  const step = steps.find(({ kind }) => kind === 'activate');
+  if (step?.kind !== 'activate') throw new Error('a payer signs a mandate');
+  return await who.signTypedData(JSON.parse(step.typedData ?? ''));
+}
+
+describe.skipIf(!hasAnvil())('mandates on an EVM network', () => {
+  let world: World;
+  let sender: EvmSender;
+  let now: number;
+
+  beforeAll(async () => {
+    world = await World.start();
+    await prepare(world);
+    sender = world.sender({ collector: COLLECTOR });
+    await world.move(sender, { kind: 'account' });
+    now = (await world.head()).time;
+  });
+  beforeEach(() => world.snapshot());
+  afterAll(() => world?.stop());
+
+  const request = (changes: Partial<MandateRequest> = {}) => ({ ...requestAt(now), ...changes });
+  const setupOf = (changes: Partial<MandateRequest> = {}) => sender.mandateSetup(request(changes));
+
+  async function join(changes: Partial<MandateRequest> = {}): Promise<Mandate> {
+    const setup = await setupOf(changes);
+    const signature = await signatureOf(setup);
+    const { status } = await world.move(
+      sender,
+      { kind: 'activate', mandate: setup.mandate, signature },
+      { keyRef: 'hot' },
+    );
+    expect(status).toMatchObject({ state: 'final', itemOk: [] });
+    return setup.mandate;
+  }
+
+  async function charge(mandate: Mandate, name: string, amount = CAP): Promise<SignedTx> {
+    return await sender.buildCharge({
+      signing: nextSigning(),
+      keyRef: 'hot',
+      mandate,
+      chargeId: uuidOf(name),
+      amount,
+      subscriptionId: uuidOf('subscription'),
+      windowStart: now,
+      windowEnd: now + MONTH,
+      sequence: await world.sequenceOf(world.hot),
+    });
+  }
+
+  test('the payer signs once, the operator brings it and charges, in both tokens', async () => {
+    for (const asset of ['USDT', 'USDC'] as const) {
+      const before = await world.balance(asset, world.hot);
+      const mandate = await join({ asset });
+      const tx = await charge(mandate, `first ${asset}`);
+      expect(tx.itemIds).toEqual([uuidOf(`first ${asset}`)]);
+      expect(await world.settle(sender, tx)).toMatchObject({ state: 'final', itemOk: [true] });
+      expect(await world.balance(asset, world.hot)).toBe(before + CAP);
+      const { states } = await sender.mandateStates([mandate]);
+      expect(states).toEqual([{ state: 'active', balance: 99n * CAP, allowance: 49n * CAP }]);
+      const again = await world.settle(sender, await charge(mandate, `second ${asset}`, 1n));
+      expect(again).toMatchObject({ state: 'failed', final: true, itemOk: [false], reason: 'cap_exceeded' });
+    }
+  });
+
+  test('what was not signed by the payer, or is there already, is not sent', async () => {
+    const setup = await setupOf();
+    const { mandate } = setup;
+    const bring = (signature: string, of = mandate) =>
+      world.move(sender, { kind: 'activate', mandate: of, signature }, { keyRef: 'hot' });
+    await expect(bring(await signatureOf(setup, testAccount(41)))).rejects.toThrow('BadSignature');
+    const other = await setupOf({ cap: CAP + 1n });
+    await expect(bring(await signatureOf(other))).rejects.toThrow('BadSignature');
+    await expect(bring('0x')).rejects.toThrow('no bytes in hex');
+    await expect(bring(await signatureOf(setup), { ...mandate, cap: CAP + 1n })).rejects.toThrow(
+      'does not match its id',
+    );
+    await join();
+    await expect(bring(await signatureOf(setup))).rejects.toThrow('AlreadyActive');
+    await expect(world.move(sender, { kind: 'account' })).rejects.toThrow('AlreadyOpen');
+  });
+
+  test('a contract wallet signs by ERC-1271', async () => {
+    await world.client.setAutomine(true);
+    const address = await deploy(world.client, TestWallet, [payer.address]);
+    await world.client.setAutomine(false);
+    const mandate = await join({ payer: address });
+    const { states } = await sender.mandateStates([mandate]);
+    expect(states[0]?.state).toBe('active');
+  });
+
+  test('terms that the collector cannot hold, or that name other wallets, are refused', async () => {
+    const wrong: Partial<MandateRequest>[] = [
+      { cap: 0n },
+      { cap: 2n ** 64n },
+      { subscriptions: 0 },
+      { subscriptions: 65_536 },
+      { startsAt: -1 },
+      { endsAt: now },
+      { payer: payer.address.toLowerCase() },
+      { payer: '0x0000000000000000000000000000000000000000' },
+      { allowance: -1n },
+    ];
+    for (const changes of wrong) await expect(setupOf(changes)).rejects.toThrow(/out of range|no wallet/);
+    const { subscriptions: _, ...uncounted } = request();
+    await expect(sender.mandateSetup(uncounted)).rejects.toThrow('number of subscriptions is missing');
+    await expect(world.sender().mandateSetup(request())).rejects.toThrow('no collector');
+    const { mandate } = await setupOf();
+    await expect(charge({ ...mandate, recipient: TANK.address }, 'x')).rejects.toThrow('recipient');
+    const spec = { mandate, chargeId: 'no uuid', amount: 1n, subscriptionId: uuidOf('s') };
+    const window = { windowStart: now, windowEnd: now + MONTH };
+    const build = (changes: object) =>
+      sender.buildCharge({
+        signing: nextSigning(),
+        keyRef: 'hot',
+        sequence: '0',
+        ...spec,
+        ...window,
+        ...changes,
+      });
+    await expect(build({})).rejects.toThrow('named by UUIDs');
+    await expect(build({ chargeId: uuidOf('c'), windowEnd: 2 ** 32 })).rejects.toThrow('window out of range');
+    await expect(build({ chargeId: uuidOf('c'), keyRef: 'tank' })).rejects.toThrow(
+      'hot wallet alone charges',
+    );
+  });
+
+  test('1,000 mandates are read in at most 10 node calls', async () => {
+    const known = await join();
+    const others = await Promise.all(
+      Array.from({ length: 999 }, (_, i) => setupOf({ salt: `${i}`, asset: i % 2 === 0 ? 'USDT' : 'USDC' })),
+    );
+    const calls = world.node.calls.length;
+    const { states } = await sender.mandateStates([known, ...others.map(({ mandate }) => mandate)]);
+    expect(states).toHaveLength(1_000);
+    expect(states.filter(({ state }) => state === 'active')).toHaveLength(1);
+    expect(states.every(({ balance }) => balance === 100n * CAP)).toBe(true);
+    expect(world.node.calls.length - calls + Math.ceil(1_000 / 200)).toBeLessThanOrEqual(10);
+  });
+
+  test('a charge whose allowance went in the same block says so', async () => {
+    const mandate = await join();
+    const tx = await charge(mandate, 'raced');
+    const approval = world.client.writeContract({
+      ...by(payer, 200_000n),
+      address: world.tokens.USDT,
+      abi: [
+        {
+          type: 'function',
+          name: 'approve',
+          inputs: [{ type: 'address' }, { type: 'uint256' }],
+          outputs: [],
+          stateMutability: 'nonpayable',
+        },
+      ] as const,
+      functionName: 'approve',
+      args: [`0x${COLLECTOR.slice(2)}`, 0n],
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 9n * 10n ** 10n,
+    });
+    await approval;
+    const status = await world.settle(sender, tx);
+    await mined(world.client, approval);
+    expect(status).toMatchObject({ state: 'failed', final: true, reason: 'insufficient_allowance' });
+    expect(await world.balance('USDT', payer.address)).toBe(100n * CAP);
+  });
+});
+
+describe.skipIf(!hasAnvil())('the signer itself', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'florin-mandates-'));
+  let world: World;
+  let signer: Awaited<ReturnType<typeof startSigner>>;
+  const numbers = new Map<string, number>();
+
+  beforeAll(async () => {
+    world = await World.start();
+    await prepare(world);
+    signer = await startSigner(world, folder, ({ networks }) => {
+      networks.erc20.collector = COLLECTOR;
+    });
+  });
+  afterAll(async () => {
+    await signer?.stop();
+    await world?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Each wallet numbers its own attempts. */
+  function signing(wallet: 'hot' | 'tank') {
+    const ordinal = numbers.get(wallet) ?? 0;
+    numbers.set(wallet, ordinal + 1);
+    const nameAt = (number: number) => `${wallet} ${number}`;
+    return {
+      history: 'one',
+      attemptId: nameAt(ordinal),
+      ordinal: BigInt(ordinal),
+      previous: ordinal === 0 ? null : nameAt(ordinal - 1),
+      before: async () => Array.from({ length: ordinal }, (_, i) => nameAt(i)),
+    };
+  }
+
+  test('opens the account, brings the mandate and charges, and nothing else than was asked for', async () => {
+    const { account, hot } = world;
+    const sender = new EvmSender({
+      network: world.network({ collector: COLLECTOR }),
+      node: world.node,
+      signer: new RemoteSigner(signer.client, Date.now),
+      merchantId: world.merchantId,
+      wallets: {
+        account,
+        hot,
+        owner: ownerWallet(account).address,
+        tank: TANK.address,
+        deposit: async (index) => depositWallet(account, index).address,
+      },
+      head: () => world.head(),
+    });
+    await world.move(sender, { kind: 'account' }, { signing: signing('tank') });
+    const now = (await world.head()).time;
+    const setup = await sender.mandateSetup(requestAt(now));
+    const { mandate } = setup;
+    const activate = { kind: 'activate', mandate, signature: await signatureOf(setup) } as const;
+    await world.move(sender, activate, { keyRef: 'hot', signing: signing('hot') });
+    const before = await world.balance('USDT', hot);
+    const spec = {
+      keyRef: 'hot',
+      mandate,
+      chargeId: uuidOf('real'),
+      amount: CAP,
+      subscriptionId: uuidOf('subscription'),
+      windowStart: now,
+      windowEnd: now + MONTH,
+      sequence: await world.sequenceOf(hot),
+    } as const;
+    const own = signing('hot');
+    const tx = await sender.buildCharge({ ...spec, signing: own });
+    expect(await world.settle(sender, tx)).toMatchObject({ state: 'final', itemOk: [true] });
+    expect(await world.balance('USDT', hot)).toBe(before + CAP);
+    // Another amount for the same attempt is another transaction.
+    await expect(sender.buildCharge({ ...spec, amount: 1n, signing: own })).rejects.toThrow(
+      'was signed with other contents',
+    );
+    expect((await sender.mandateStates([mandate])).states[0]?.state).toBe('active');
+    const id: Hex = `0x${COLLECTOR.slice(2)}`;
+    const owners = await world.client.readContract({
+      address: id,
+      abi: Collector.abi,
+      functionName: 'accountOf',
+      args: [ownerWallet(account).address, hot, hot],
+    });
+    const held = await world.client.readContract({
+      address: id,
+      abi: Collector.abi,
+      functionName: 'accountAt',
+      args: [owners],
+    });
+    expect(held.slice(0, 3)).toEqual([ownerWallet(account).address, hot, hot]);
+
+    // The owner stops all charges, by a transaction that a person signs.
+    const policy = policyText();
+    policy.networks.erc20.collector = COLLECTOR;
+    const { raw, owner } = signOwnerCall(accounts, readPolicy(JSON.stringify(policy)).erc20, {
+      account,
+      what: 'operator',
+      address: `0x${'0'.repeat(40)}`,
+      nonce: 0n,
+      maxFeePerGas: 30_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
+    });
+    await world.client.setBalance({ address: `0x${owner.slice(2)}`, value: parseEther('1') });
+    const sent = world.client.sendRawTransaction({ serializedTransaction: `0x${raw.slice(2)}` });
+    await sent;
+    await world.mine();
+    expect((await mined(world.client, sent)).status).toBe('success');
+    const later = { ...spec, chargeId: uuidOf('later'), amount: 1n, sequence: await world.sequenceOf(hot) };
+    const refused = await world.settle(
+      sender,
+      await sender.buildCharge({ ...later, signing: signing('hot') }),
+    );
+    expect(refused).toMatchObject({ state: 'failed', final: true, itemOk: [false] });
+  });
+});

@@ -1,0 +1,39 @@
+import type { TronBlock, TronChain } from './chain.ts';
+import type { TransactionInfo } from './run.ts';
+
+/** A chain as one endpoint sees it. */
+export class TronView {
+  readonly chain: TronChain;
+  /** Called after each transaction that was taken. */
+  readonly sent: () => Promise<void>;
+  /** Blocks that this endpoint has not seen yet. */
+  lag = 0;
+  /** Blocks by which its solid view is later still. */
+  solidLag = 0;
+  /** Whether it has a solid view. */
+  solid = true;
+  /** Whether it answers `estimateenergy`: java-tron does not by default. */
+  estimates = true;
+  /** The next transactions that are accepted and reach nobody. */
+  dropTransactions = 0;
+
+  constructor(chain: TronChain, sent: () => Promise<void>) {
+    this.chain = chain;
+    this.sent = sent;
+  }
+
+  head(solid: boolean): TronBlock {
+    const { number } = this.chain.head;
+    const behind = solid ? this.chain.solidDepth + this.solidLag : 0;
+    return this.chain.blockAt(number - this.lag - behind);
+  }
+
+  block(number: number, solid: boolean): TronBlock | undefined {
+    return number <= this.head(solid).number ? this.chain.blocks[number] : undefined;
+  }
+
+  info(id: string, solid: boolean): TransactionInfo | undefined {
+    const info = this.chain.included.get(id);
+    return info !== undefined && info.blockNumber <= this.head(solid).number ? info : undefined;
+  }
+}
