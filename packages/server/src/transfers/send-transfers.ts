@@ -14,18 +14,19 @@ import type { WaitReason } from './attempts/readiness.ts';
 import { replaceStuck } from './attempts/replace-stuck.ts';
 import { type Reserved, reserveAttempts } from './attempts/reserve-attempts.ts';
 import { signReserved } from './attempts/sign-reserved.ts';
-import { type FinalityTimes, sendSigned, watchSent } from './attempts/watch-attempts.ts';
+import { sendSigned, watchSent } from './attempts/watch-attempts.ts';
 import { checkFinalBlocks } from './blocks/final-blocks.ts';
 import { isStopped } from './blocks/network-stops.ts';
 import { advanceActivation } from './charges/activate-mandate.ts';
-import { type ActivationRow, findActivation } from './charges/activations.ts';
+import { type ActivationRow, findActivationOf } from './charges/activations.ts';
 import { findChargeBatchKey } from './charges/charge-queries.ts';
 import { failOutdatedCharges } from './charges/refuse-charges.ts';
 import { reserveCharges } from './charges/reserve-charges.ts';
 import { HistoryChanged, recordRefusal } from './history/history.ts';
 import { isPausedByOperator } from './pauses.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
-import { type BlockedBy, nextRun } from './states.ts';
+import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
+import type { BlockedBy } from './states.ts';
 import { refuel } from './wallets/prepare-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
 import { WalletBehind } from './wallets/wallet-queries.ts';
@@ -33,9 +34,6 @@ import type { TransferDeps, Work } from './work.ts';
 
 /** Transfers wait for coins in the hot wallet; payload `{ network }`. `custody` handles it by ordering sweeps. */
 export const SHORT_JOB = 'transfers.short';
-/** Transfers that are undecided for longer are logged as a warning. */
-const ALARM_AFTER_SECONDS = 120;
-
 /** Groups of charges that run together. */
 const CHARGES_MAX = 100;
 /** Charges wait this long for a running batch, so that they run together too; a network may hang for longer. */
@@ -95,7 +93,8 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   if (merchant === undefined) return [];
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   const [first] = transfers;
-  const activation = first === undefined ? await findActivationOf(deps, merchant, groupIds) : undefined;
+  const activation =
+    first === undefined ? await findActivationOf(deps.db, merchant.merchantId, groupIds) : undefined;
   // A movement that people ordered has a group without transfers.
   const network =
     first?.network ??
@@ -115,22 +114,6 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   };
   const open = isCharge ? await failOutdatedCharges(work, transfers) : transfers;
   return await scheduleNext(work, await advance(work, open, activation));
-}
-
-/** An activation has its group for itself. */
-async function findActivationOf(
-  { db }: TransferDeps,
-  { merchantId }: Merchant,
-  [groupId, ...others]: readonly string[],
-): Promise<ActivationRow | undefined> {
-  if (groupId === undefined || others.length > 0) return undefined;
-  return await findActivation(db, merchantId, groupId);
-}
-
-/** What blocked a run, and when its sent attempts should be final. */
-interface RunResult {
-  blockedBy: BlockedBy;
-  finality: FinalityTimes;
 }
 
 async function advance(
@@ -339,61 +322,4 @@ async function signOrWait(work: Work): Promise<BlockedBy> {
     logOncePerMinute(work, 'the signer is unavailable, transfers wait', { err: error });
     return 'stopped';
   }
-}
-
-async function scheduleNext(work: Work, result: RunResult): Promise<JobOutcome[]> {
-  const { deps, merchant, groupIds } = work;
-  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
-  const attempts = await readOpenAttempts(deps.db, merchant.merchantId, groupIds);
-  const activation = transfers.length > 0 ? undefined : await findActivationOf(deps, merchant, groupIds);
-  // An activation that is open waits as a queued transfer does.
-  const open = activation?.status === 'open' ? [{ ...activation, status: 'queued' as const }] : [];
-  const ofGroup = Map.groupBy(transfers, (transfer) => transfer.group_id);
-  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.group_id);
-  return groupIds.map((groupId) => {
-    const group = { transfers: ofGroup.get(groupId) ?? open, attempts: attemptsOf.get(groupId) ?? [] };
-    return nextRunOf(work, result, { groupId, ...group });
-  });
-}
-
-const newestOf = (list: readonly Pick<TransferRow, 'created_at'>[]) =>
-  Math.max(...list.map((one) => Number(one.created_at)));
-
-function nextRunOf(
-  { deps, merchant, nowSeconds }: Work,
-  { blockedBy, finality }: RunResult,
-  {
-    groupId,
-    transfers,
-    attempts,
-  }: {
-    groupId: string;
-    transfers: readonly Pick<TransferRow, 'status' | 'created_at' | 'completed_at'>[];
-    attempts: readonly AttemptRow[];
-  },
-): JobOutcome {
-  const ageSeconds = nowSeconds - (transfers.length > 0 ? newestOf(transfers) : newestOf(attempts));
-  const open = transfers.filter((transfer) => transfer.completed_at === null).length;
-  if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {
-    deps.log.warn(
-      { group_id: groupId, transfers: open, age_seconds: ageSeconds },
-      'transfers are undecided for long',
-    );
-  }
-  const nowMs = deps.clock.nowMs();
-  const unsigned = attempts.filter((attempt) => attempt.status === 'reserved').length;
-  const sent = attempts.filter((attempt) => attempt.status !== 'reserved');
-  const finalInMs = ({ attempt_id: id }: AttemptRow) => {
-    const finalAt = finality.get(id);
-    return finalAt === undefined ? undefined : (finalAt - merchant.clockOffset) * 1000 - nowMs;
-  };
-  const again = nextRun({
-    blockedBy,
-    ageSeconds,
-    queued: transfers.filter((transfer) => transfer.status === 'queued').length,
-    unsigned,
-    sent: sent.map(finalInMs),
-  });
-  if (again === undefined) return 'done';
-  return { againAtMs: nowMs + again.waitMs, followsClock: again.followsClock };
 }

@@ -7,9 +7,10 @@ import { merchantTime } from '../../tenancy/index.ts';
 import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentSettings } from '../deps.ts';
 import { findRate } from '../quotes/quote.ts';
 import { readPayments } from '../reads/queries.ts';
-import { applyTransfers, type PaymentScan, previewChange } from './apply-transfers.ts';
+import { applyTransfers } from './apply-transfers.ts';
 import { listPaymentsSeen } from './deposit-queries.ts';
 import type { CreditDepth } from './early-credit.ts';
+import { type PaymentScan, previewChange } from './plan-change.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 /** Payments per transaction; they share the cost of its commit. */

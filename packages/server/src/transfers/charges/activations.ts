@@ -61,10 +61,13 @@ export async function requestActivation(
 const selectActivations = (db: Db, merchantId: string) =>
   db.selectFrom('mandate_activation').selectAll().where('merchant_id', '=', merchantId);
 
-export async function findActivation(db: Db, merchantId: string, groupId: string) {
+/** @returns undefined where these are groups of transfers: an activation has its group for itself */
+export async function findActivationOf(db: Db, merchantId: string, groupIds: readonly string[]) {
+  const [groupId, ...others] = groupIds;
+  if (groupId === undefined || others.length > 0) return undefined;
   return await selectActivations(db, merchantId).where('activation_id', '=', groupId).executeTakeFirst();
 }
-export type ActivationRow = NonNullable<Awaited<ReturnType<typeof findActivation>>>;
+export type ActivationRow = NonNullable<Awaited<ReturnType<typeof findActivationOf>>>;
 
 /** @returns undefined where it has ended */
 export async function lockOpenActivation(
@@ -179,7 +182,7 @@ export async function findEndedActivation(
   merchantId: string,
   activationId: string,
 ): Promise<EndedActivation | undefined> {
-  const row = await findActivation(db, merchantId, activationId);
+  const row = await findActivationOf(db, merchantId, [activationId]);
   if (row === undefined || row.status === 'open') return undefined;
   const { status, fault, currency } = row;
   return { status, fault, currency };
