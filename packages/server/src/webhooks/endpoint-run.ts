@@ -17,6 +17,13 @@ const READ_AHEAD_FAILING = 10;
 const IN_ROW_MAX = 10;
 const NO_KEY_AGAIN_MS = 60_000;
 
+/** An attempt from its start until it is recorded. */
+interface Attempt {
+  isRetry: boolean;
+  /** The endpoint has answered, or its time is up. */
+  isAcknowledged: boolean;
+}
+
 /**
  * Sends the due deliveries of one endpoint, up to ten at a time, until none is left. First tries start in order of
  * creation without waiting for each other's answers; retries take at most half of the ten while first tries are queued.
@@ -30,15 +37,12 @@ export class EndpointRun {
   readonly #storeId: string;
   readonly #queue = new DueQueue();
   #work: EndpointWork | undefined;
-  #inFlight = 0;
-  #retriesInFlight = 0;
-  /** Acknowledged and not yet recorded. */
-  #unrecorded = 0;
+  readonly #attempts = new Set<Attempt>();
+  /** The newest attempt, for its first `NEXT_AFTER_MS`: the next one waits for its answer. */
+  #awaited: Attempt | undefined;
   #isReading = false;
   /** Set where the last read found that nothing may be sent to this endpoint now. */
   #stopOutcome: JobOutcome | undefined;
-  /** The last attempt began less than `NEXT_AFTER_MS` ago: the next one waits for its answer. */
-  #waitsForAnswer = false;
   /** Attempts since this endpoint last queued behind the others. */
   #attemptsInRow = 0;
   /** The last read returned everything, and no wake-up has come since. */
@@ -77,7 +81,7 @@ export class EndpointRun {
   }
 
   get #isBusy(): boolean {
-    return this.#inFlight > 0 || this.#unrecorded > 0 || this.#isReading;
+    return this.#attempts.size > 0 || this.#isReading;
   }
 
   async #end(outcome: JobOutcome): Promise<JobOutcome> {
@@ -146,38 +150,31 @@ export class EndpointRun {
     const work = this.#work;
     if (work === undefined) return;
     const max = this.#maxInFlight;
-    while (this.#inFlight < max && this.#unrecorded < UNRECORDED_MAX && !this.#waitsForAnswer) {
-      const due = this.#queue.takeNext(this.#retriesInFlight < max / 2);
+    while (this.#awaited === undefined) {
+      const inFlight = [...this.#attempts].filter((attempt) => !attempt.isAcknowledged);
+      const unrecorded = this.#attempts.size - inFlight.length;
+      if (inFlight.length >= max || unrecorded >= UNRECORDED_MAX) return;
+      const retries = inFlight.filter((attempt) => attempt.isRetry).length;
+      const due = this.#queue.takeNext(retries < max / 2);
       if (due === undefined) return;
       void this.#attempt(work, due);
     }
   }
 
   async #attempt(work: EndpointWork, due: DueDelivery): Promise<void> {
-    const isRetry = due.seriesAttempts > 0;
-    this.#waitsForAnswer = true;
-    let holdsNext = true;
-    let isInFlight = true;
+    const attempt: Attempt = { isRetry: due.seriesAttempts > 0, isAcknowledged: false };
     const hooks = {
       reusesConnection: this.#attemptsInRow > 0,
       mayBegin: () => this.#mayBegin(),
-      startNext: () => {
-        if (!holdsNext) return;
-        holdsNext = false;
-        this.#waitsForAnswer = false;
-        this.#wake.resolve();
-      },
+      startNext: () => this.#startNext(attempt),
       acknowledged: () => {
-        isInFlight = false;
-        this.#inFlight -= 1;
-        if (isRetry) this.#retriesInFlight -= 1;
-        this.#unrecorded += 1;
+        attempt.isAcknowledged = true;
         this.#wake.resolve();
       },
     };
     this.#attemptsInRow = (this.#attemptsInRow + 1) % IN_ROW_MAX;
-    this.#inFlight += 1;
-    if (isRetry) this.#retriesInFlight += 1;
+    this.#attempts.add(attempt);
+    this.#awaited = attempt;
     try {
       const attempted = await this.#sender.attempt(this.#merchantId, work, due, hooks);
       if (attempted === undefined) return;
@@ -188,11 +185,16 @@ export class EndpointRun {
       this.#error ??= error;
     } finally {
       this.#queue.release(due.eventId);
-      if (!isInFlight) this.#unrecorded -= 1;
-      else this.#inFlight -= 1;
-      if (isInFlight && isRetry) this.#retriesInFlight -= 1;
+      this.#attempts.delete(attempt);
+      this.#startNext(attempt);
       this.#wake.resolve();
     }
+  }
+
+  #startNext(after: Attempt): void {
+    if (this.#awaited !== after) return;
+    this.#awaited = undefined;
+    this.#wake.resolve();
   }
 
   #outcome(): JobOutcome {
