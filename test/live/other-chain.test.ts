@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { RpcEndpoints } from '../../packages/server/src/chains/evm/endpoints.ts';
+import { EvmEndpoints } from '../../packages/server/src/chains/evm/endpoints.ts';
 import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
 import { CheckedNode } from '../../packages/server/src/chains/evm/network-check.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/index.ts';
@@ -66,7 +66,7 @@ describe.skipIf(!hasAnvil())('a network that turns out to be another one', () =>
   test('each hour chain and genesis are compared: a node that was exchanged stops its network with one line', async () => {
     const clock = vi.useFakeTimers({ toFake: ['performance'] });
     const { log, node, network } = await start();
-    const rpc = new RpcEndpoints(network, { log, timeoutMs: 20_000 });
+    const rpc = new EvmEndpoints(network, { log, timeoutMs: 20_000 });
     stops.push(() => rpc.close());
     const checked = new CheckedNode(rpc, network, log);
     expect(await checked.newest('latest')).toMatchObject({ number: expect.any(String) });
@@ -99,7 +99,7 @@ describe.skipIf(!hasAnvil())('a network that turns out to be another one', () =>
     async (_what, change, line) => {
       const clock = vi.useFakeTimers({ toFake: ['performance'] });
       const { log, node, network } = await start();
-      const rpc = new RpcEndpoints(network, { log, timeoutMs: 20_000 });
+      const rpc = new EvmEndpoints(network, { log, timeoutMs: 20_000 });
       stops.push(() => rpc.close());
       const checked = new CheckedNode(rpc, network, log);
       await checked.newest('latest');

@@ -2,7 +2,7 @@ import { bytesToHex, getAddress, keccak256, parseEther } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { Collector, TestUSDC } from '../../../contracts/artifacts/index.ts';
 import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
-import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
+import { EvmEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { EvmChain } from '../../../packages/server/src/chains/evm/evm-chain.ts';
 import { AccountAddresses } from '../../../packages/server/src/chains/evm/extended-key.ts';
 import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
@@ -54,7 +54,7 @@ async function openEthereum(): Promise<ChainEnvironment> {
   await client.setAutomine(false);
   await client.mine({ blocks: FINAL_BLOCKS });
 
-  const rpc = new RpcEndpoints(network, { log: createLogger('silent'), timeoutMs: 2_000, restMs: 0 });
+  const rpc = new EvmEndpoints(network, { log: createLogger('silent'), timeoutMs: 2_000, restMs: 0 });
   const feed = new BlockFeed(rpc, network, { refreshMs: 0, keepMs: 0 });
   const signer = new KeySigner();
   let losing = 0;

@@ -1,6 +1,7 @@
 import { keccak256 } from 'viem';
-import { type EvmNode, NodeError } from '../../../packages/server/src/chains/evm/node.ts';
+import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port.ts';
+import { NodeError } from '../../../packages/server/src/chains/rpc/node.ts';
 
 /** One endpoint that is our own, without failover: what it says counts. */
 export class DirectNode implements EvmNode {

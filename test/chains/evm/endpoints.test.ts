@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
-import { NodeError } from '../../../packages/server/src/chains/evm/node.ts';
+import { EvmEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port-errors.ts';
+import { NodeError } from '../../../packages/server/src/chains/rpc/node.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { type Anvil, startAnvil } from '../../../scripts/anvil.ts';
 import { connect } from '../../../scripts/local-chain.ts';
@@ -15,7 +15,7 @@ describe.skipIf(!hasAnvil())('endpoints of an EVM network', () => {
   let anvil: Anvil;
   let genesisHash: string;
   let nodes: FaultyNode[] = [];
-  let opened: RpcEndpoints[] = [];
+  let opened: EvmEndpoints[] = [];
   let lines: string[] = [];
 
   beforeAll(async () => {
@@ -39,14 +39,14 @@ describe.skipIf(!hasAnvil())('endpoints of an EVM network', () => {
   function open(
     places: number[],
     { own = [] as number[], restMs = 0, chainId = 31_337, timeoutMs = 20_000 } = {},
-  ): RpcEndpoints {
+  ): EvmEndpoints {
     const endpoints = places.map((place) => ({
       url: `http://user:${KEY}@127.0.0.1:${at(place).port}/v3/${KEY}?key=${KEY}`,
       isOwn: own.includes(place),
     }));
     const log = createLogger('debug', { write: (line) => void lines.push(line) });
     const network = { name: 'Test', chainId, genesisHash, endpoints };
-    const rpc = new RpcEndpoints(network, { log, timeoutMs, restMs });
+    const rpc = new EvmEndpoints(network, { log, timeoutMs, restMs });
     opened.push(rpc);
     return rpc;
   }

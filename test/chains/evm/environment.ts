@@ -2,7 +2,7 @@ import { type Address, getAddress, type Hex, maxUint256, pad, toHex } from 'viem
 import { HDKey } from 'viem/accounts';
 import { TestUSDT } from '../../../contracts/artifacts/index.ts';
 import { BlockFeed, type FeedOptions } from '../../../packages/server/src/chains/evm/blocks.ts';
-import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
+import { EvmEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { AccountAddresses } from '../../../packages/server/src/chains/evm/extended-key.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
 import { parseNetworks } from '../../../packages/server/src/chains/evm/networks-file.ts';
@@ -53,7 +53,7 @@ export class EvmEnvironment {
   readonly #fake: Address;
   /** By block, as a reorganisation may move them. */
   readonly #sent: { height: bigint; raw: Hex }[] = [];
-  readonly #opened: RpcEndpoints[] = [];
+  readonly #opened: EvmEndpoints[] = [];
   #forks = 0;
 
   private constructor(parts: {
@@ -117,7 +117,7 @@ export class EvmEnvironment {
       endpoints,
       finality: { ...this.network.finality, ...(earlyConfirmations !== undefined && { earlyConfirmations }) },
     };
-    const rpc = new RpcEndpoints(network, { log: createLogger('silent'), timeoutMs: 2_000, restMs: 0 });
+    const rpc = new EvmEndpoints(network, { log: createLogger('silent'), timeoutMs: 2_000, restMs: 0 });
     this.#opened.push(rpc);
     const feed = new BlockFeed(rpc, network, { refreshMs: 0, keepMs: 0, ...options });
     const tank = addressesOf(0).hot;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type EvmNode, NodeError } from '../../../packages/server/src/chains/evm/node.ts';
+import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
 import { ChainUnavailable, type SignedTx } from '../../../packages/server/src/chains/port/port.ts';
+import { NodeError } from '../../../packages/server/src/chains/rpc/node.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import { FINAL_BLOCKS, fresh, payout, World } from './world.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
+import { EvmEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
 import { CheckedNode, checkEndpoints } from '../../../packages/server/src/chains/evm/network-check.ts';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port-errors.ts';
@@ -79,7 +79,7 @@ describeOnAnvil('checking a network', (get) => {
     const log = createLogger('info', { write: (line) => void lines.push(line) });
     const open = (changes: Partial<EvmNetwork> = {}) => {
       const network = networkOf(changes);
-      return new CheckedNode(new RpcEndpoints(network, { log, timeoutMs: 2_000, restMs: 0 }), network, log);
+      return new CheckedNode(new EvmEndpoints(network, { log, timeoutMs: 2_000, restMs: 0 }), network, log);
     };
     get().node(0).lie = ({ method }) => (method === 'eth_getCode' ? '0x' : undefined);
     expect(await open().call('eth_chainId', [])).toBe('0x7a69');

@@ -6,7 +6,7 @@ import { signStatement, statementOf } from '@florin/signer';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
-import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
+import { EvmEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { EvmChain } from '../../../packages/server/src/chains/evm/evm-chain.ts';
 import { AccountAddresses } from '../../../packages/server/src/chains/evm/extended-key.ts';
 import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
@@ -28,7 +28,7 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
   const merchantId = randomUUID();
   let world: World;
   let signer: Awaited<ReturnType<typeof startSigner>>;
-  let node: RpcEndpoints;
+  let node: EvmEndpoints;
   let chain: EvmChain;
 
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
     const { hot: tank } = await signer.client.account({ network: 'erc20', account: 0 });
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
     const network = world.network({ genesisHash, endpoints: [{ url: world.node.url, isOwn: true }] });
-    node = new RpcEndpoints(network, { log: createLogger('silent') });
+    node = new EvmEndpoints(network, { log: createLogger('silent') });
     chain = new EvmChain({
       network,
       node,

@@ -1,7 +1,8 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
-import { type EvmNode, NodeError } from './node.ts';
+import { NodeError } from '../rpc/node.ts';
+import { slicesOf } from '../rpc/slices.ts';
+import type { EvmNode } from './node.ts';
 import { readBytes, toQuantity } from './node-answers.ts';
-import { slicesOf } from './slices.ts';
 
 /** Reads of one call: 6.5 kB of data, and 2 million gas where the token is behind a proxy. */
 const READS_MAX = 200;

@@ -1,11 +1,12 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { isLineDue } from '../../platform/observability/index.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { NodeError } from '../rpc/node.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { type Header, readHeader } from './headers.ts';
 import { LogSpan } from './log-span.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError } from './node.ts';
+import type { EvmNode } from './node.ts';
 import { readList, toQuantity } from './node-answers.ts';
 import { type IndexedTransfer, readReceiptTransfers } from './receipt-transfers.ts';
 import { readSnapshot, type Snapshot } from './tip.ts';

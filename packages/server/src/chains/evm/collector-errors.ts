@@ -1,7 +1,7 @@
 import { decodeErrorResult, decodeFunctionData, type Hex } from 'viem';
 import type { ChargeFault } from '../port/port.ts';
+import { NodeError } from '../rpc/node.ts';
 import { COLLECTOR_ABI } from './contracts.ts';
-import { NodeError } from './node.ts';
 import { type NodeReads, readQuantity, readRecord, toQuantity } from './node-answers.ts';
 import type { Call } from './transaction.ts';
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../rpc/compared.ts';
 
 // What two nodes must agree on. Nodes of different makers add fields of their own, so of the large answers only what is
 // used is compared.
@@ -41,7 +41,7 @@ const VIEWS: Record<string, View> = {
 /** Two answers to the same call agree when this text is the same. */
 export function comparedText(method: string, answer: unknown): string {
   const seen = (VIEWS[method] ?? ((whole: unknown) => whole))(answer);
-  return createHash('sha256').update(canonicalJson(seen)).digest('base64');
+  return digestOf(seen);
 }
 
 function receipt(answer: unknown): unknown {
@@ -62,13 +62,6 @@ function fields(answer: unknown, names: readonly string[]): unknown {
 function lowered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(lowered);
   return typeof value === 'string' ? value.toLowerCase() : value;
-}
-
-/** Keys in order, so that two spellings of one value are one text. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, field: unknown) =>
-    isObject(field) ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1))) : field,
-  );
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

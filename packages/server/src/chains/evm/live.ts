@@ -14,7 +14,7 @@ import {
   type SentDeployment,
   sendDeployments,
 } from './deploy-contracts.ts';
-import { RpcEndpoints } from './endpoints.ts';
+import { EvmEndpoints } from './endpoints.ts';
 import { EvmChain } from './evm-chain.ts';
 import { AccountAddresses } from './extended-key.ts';
 import type { EvmNetwork } from './network.ts';
@@ -43,7 +43,7 @@ export interface LiveOptions {
 export class LiveEthereum implements LiveChains, AccountSource {
   readonly holder: RemoteSigner;
   readonly #options: LiveOptions;
-  readonly #rpc: RpcEndpoints;
+  readonly #rpc: EvmEndpoints;
   readonly #node: CheckedNode;
   readonly #feed: BlockFeed;
   readonly #chains = new Map<number, EvmChain>();
@@ -52,7 +52,7 @@ export class LiveEthereum implements LiveChains, AccountSource {
     const { network, signer, nowMs, log, ca } = options;
     this.#options = options;
     this.holder = new RemoteSigner(new SignerClient(signer), nowMs);
-    this.#rpc = new RpcEndpoints(network, { log, ca });
+    this.#rpc = new EvmEndpoints(network, { log, ca });
     this.#node = new CheckedNode(this.#rpc, network, log);
     // A test network makes blocks as people ask for them.
     this.#feed = new BlockFeed(this.#node, network, network.isTest ? { refreshMs: TEST_REFRESH_MS } : {});

@@ -1,6 +1,6 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
-import { NodeError } from './node.ts';
-import { EndpointFailed } from './rpc.ts';
+import { EndpointFailed } from '../rpc/messages.ts';
+import { NodeError } from '../rpc/node.ts';
 
 const FIRST = 32n;
 const MOST = 2_000n;

@@ -2,10 +2,12 @@ import { ASSETS } from '@florin/contract/money';
 import type { Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
-import { RpcEndpoint } from './endpoint.ts';
+import { RpcEndpoint } from '../rpc/endpoint.ts';
+import { EndpointFailed } from '../rpc/messages.ts';
+import { NodeError, type NodeRequest } from '../rpc/node.ts';
+import { identityOf } from './identity.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError, type NodeRequest } from './node.ts';
-import { EndpointFailed } from './rpc.ts';
+import type { EvmNode } from './node.ts';
 
 const DECIMALS_CALL = '0x313ce567';
 const SYMBOL_CALL = '0x95d89b41';
@@ -32,10 +34,14 @@ export async function checkEndpoints(
   const poster = createJsonPoster({ ca, timeoutMs });
   const { requests, findMistakes } = contractQuestions(network);
   const final = { method: 'eth_getBlockByNumber', params: [network.finality.tag, false] };
+  const identity = identityOf(network);
   try {
     return await Promise.all(
       network.endpoints.map(async ({ url, isOwn }): Promise<EndpointReport> => {
-        const endpoint = new RpcEndpoint({ url, isOwn }, { poster, log, network, restMs: 0 });
+        const endpoint = new RpcEndpoint(
+          { url, isOwn },
+          { poster, log, name: network.name, identity, restMs: 0 },
+        );
         const problems: string[] = [];
         try {
           const answers = await endpoint.send([...requests, final]);

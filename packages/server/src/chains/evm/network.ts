@@ -1,4 +1,5 @@
 import type { Asset } from '@florin/contract/money';
+import type { Endpoint } from '../rpc/endpoint.ts';
 
 /** One EVM network as the networks file configures it. Addresses are canonical (EIP-55); wei amounts are bigint. */
 export interface EvmNetwork {
@@ -29,11 +30,4 @@ export interface EvmNetwork {
   };
   /** Links with `{tx_id}` and `{address}`; null where nobody shows this chain. */
   explorer: { transaction: string; address: string } | null;
-}
-
-export interface Endpoint {
-  /** May hold a key: never logged. */
-  url: string;
-  /** The operator's own node: its word alone is enough. */
-  isOwn: boolean;
 }

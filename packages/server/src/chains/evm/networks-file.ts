@@ -3,8 +3,9 @@ import { ASSETS, type Asset } from '@florin/contract/money';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
+import type { Endpoint } from '../rpc/endpoint.ts';
 import { canonicalContract } from './contract-address.ts';
-import type { Endpoint, EvmNetwork } from './network.ts';
+import type { EvmNetwork } from './network.ts';
 
 const BYTES_MAX = 1_048_576;
 const ERRORS_MAX = 1_000;

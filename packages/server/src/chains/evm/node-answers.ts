@@ -1,7 +1,8 @@
 import { type Address, getAddress, type Hex } from 'viem';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { NodeError } from '../rpc/node.ts';
 import { type FeeHistory, HISTORY_BLOCKS, TIP_PERCENTILE } from './fees.ts';
-import { type EvmNode, NodeError } from './node.ts';
+import type { EvmNode } from './node.ts';
 
 // What a node answers is read field by field: anything but the expected form is `ChainUnavailable`.
 

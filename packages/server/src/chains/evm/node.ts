@@ -1,38 +1,7 @@
-export interface NodeRequest {
-  method: string;
-  params: readonly unknown[];
-}
+import type { RpcNode } from '../rpc/node.ts';
 
-/**
- * The JSON-RPC of one EVM network. Parameters and results are JSON as nodes take and give it; quantities are hex.
- *
- * @throws ChainUnavailable where no endpoint gives a usable answer
- * @throws NodeError where the node refuses the call
- */
-export interface EvmNode {
-  /** One answer is enough: for what decides no money, and for what is compared with stored facts anyway. */
-  call(method: string, params: readonly unknown[]): Promise<unknown>;
-  /** Two endpoints must give the same answer, or one that is the operator's own: for whatever decides money. */
-  agreed(method: string, params: readonly unknown[]): Promise<unknown>;
-  /**
-   * Many calls at once, in the order of the requests, all answered by one endpoint. Each answer counts for itself: where
-   * the node refuses a call, its place holds the `NodeError`.
-   */
-  callMany(requests: readonly NodeRequest[]): Promise<unknown[]>;
-  /** As `callMany`, and as `agreed` for all of the answers together. */
-  agreedMany(requests: readonly NodeRequest[]): Promise<unknown[]>;
+/** The JSON-RPC of one EVM network; quantities are hex. */
+export interface EvmNode extends RpcNode {
   /** The header (`eth_getBlockByNumber`) of the newest block that two endpoints have reached, or one of the operator's own. */
   newest(tag: 'latest' | 'finalized'): Promise<unknown>;
-}
-
-/** The node answered with an error of JSON-RPC: its outcome is known, unlike that of an endpoint that is away. */
-export class NodeError extends Error {
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
 }

@@ -1,10 +1,11 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, hashDomain } from 'viem';
 import type { Mandate, MandateRequest, MandateSetup, PermitState, SignedPermit } from '../port/port.ts';
+import { NodeError, type NodeRequest } from '../rpc/node.ts';
 import { toAddress, tokenOf } from './build-transfer.ts';
 import { PERMIT_TYPES, TOKEN_ABI } from './contracts.ts';
 import { collectorOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError, type NodeRequest } from './node.ts';
+import type { EvmNode } from './node.ts';
 import { readBytes, readQuantity, readRecord, unusable } from './node-answers.ts';
 import { permitWords } from './permit-words.ts';
 import { walletJson } from './wallet-json.ts';

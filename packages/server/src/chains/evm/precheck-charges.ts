@@ -8,6 +8,7 @@ import type {
   CheckedMandate,
   SignedMandate,
 } from '../port/port-precheck.ts';
+import { NodeError, type NodeRequest } from '../rpc/node.ts';
 import { chargeData } from './build-charge.ts';
 import type { MovementWallets } from './build-movement.ts';
 import { chargeFaultOf, isRefusedAs } from './collector-errors.ts';
@@ -16,7 +17,7 @@ import { priceOf } from './fees.ts';
 import { type GasUse, gasLimit } from './gas.ts';
 import { activateData, collectorOf, knownTerms, readSignature } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError, type NodeRequest } from './node.ts';
+import type { EvmNode } from './node.ts';
 import { readFeeHistory, readQuantity, readRecord, readsOf, toQuantity } from './node-answers.ts';
 import { checkPermit } from './permits.ts';
 import { readNative, readTank, readToken } from './precheck.ts';

@@ -1,12 +1,13 @@
 import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Mandate, MandateState } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { NodeError } from '../rpc/node.ts';
+import { slicesOf } from '../rpc/slices.ts';
 import { toAddress, tokenOf } from './build-transfer.ts';
 import { COLLECTOR_ABI } from './contracts.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError } from './node.ts';
+import type { EvmNode } from './node.ts';
 import { readBytes, toQuantity } from './node-answers.ts';
-import { slicesOf } from './slices.ts';
 
 /** Mandates of one call: 20 kB of data, and 2 million gas where the token is behind a proxy. */
 const READS_MAX = 200;

@@ -14,12 +14,13 @@ import type {
   ValidateOptions,
 } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { NodeError } from '../rpc/node.ts';
 import { readBalances } from './balances.ts';
 import type { BlockFeed } from './blocks.ts';
 import { writeCursor } from './cursor.ts';
 import type { AccountAddresses } from './extended-key.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError } from './node.ts';
+import type { EvmNode } from './node.ts';
 import { readBytes, readQuantity } from './node-answers.ts';
 import { headOf, type ScanContext, scanBlocks } from './scan.ts';
 

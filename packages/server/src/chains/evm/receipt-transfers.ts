@@ -1,4 +1,5 @@
-import { type EvmNode, NodeError } from './node.ts';
+import { NodeError } from '../rpc/node.ts';
+import type { EvmNode } from './node.ts';
 import { readBytes, readList, readRecord } from './node-answers.ts';
 import { type LoggedTransfer, readTransferLog, type TokensByAddress } from './transfer-logs.ts';
 

@@ -1,7 +1,8 @@
 import type { Broadcast, SignedTx } from '../port/port.ts';
+import { NodeError } from '../rpc/node.ts';
 import { contentOf, countItems } from './content.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError } from './node.ts';
+import type { EvmNode } from './node.ts';
 import { readSigned, type SignedContent, senderOf } from './transaction.ts';
 
 type Rejection = Extract<Broadcast, { result: 'rejected' }>;

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, hashMessage, parseAbi, recoverAddress } from 'viem';
 import type { SignedText } from '../live-chains.ts';
+import { NodeError } from '../rpc/node.ts';
 import { toAddress } from './build-transfer.ts';
-import { NodeError } from './node.ts';
 import type { NodeReads } from './node-answers.ts';
 
 /** r, s and v. Contract wallets have signatures of their own lengths. */

@@ -8,8 +8,9 @@ import {
 } from '@florin/signer/contracts';
 import { bytesToHex, type Hex } from 'viem';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { NodeError } from '../rpc/node.ts';
 import type { EvmNetwork } from './network.ts';
-import { type EvmNode, NodeError } from './node.ts';
+import type { EvmNode } from './node.ts';
 import { readBytes } from './node-answers.ts';
 
 /** The salt before the code, for the deterministic deployer. */

@@ -1,8 +1,7 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { type JsonPoster, UrlUnread } from '../../platform/outbound/index.ts';
-import type { Endpoint, EvmNetwork } from './network.ts';
+import { EndpointFailed, type RpcAnswer, readAnswers, writeRequests } from './messages.ts';
 import type { NodeRequest } from './node.ts';
-import { EndpointFailed, type RpcAnswer, readAnswers, writeRequests } from './rpc.ts';
 import { slicesOf } from './slices.ts';
 
 /** Providers take at least so many calls in a batch. */
@@ -13,10 +12,28 @@ const REST_MAX_MS = 60_000;
 const STATUS_BUSY = 429;
 const STATUS_BROKEN = 500;
 
+export interface Endpoint {
+  /** May hold a key: never logged. */
+  url: string;
+  /** The operator's own node: its word alone is enough. */
+  isOwn: boolean;
+}
+
+/** By what an endpoint shows which chain it serves. */
+export interface ChainIdentity {
+  requests: readonly NodeRequest[];
+  /** What chain the answers show, where it is another one: "serves …". */
+  findWrong(answers: readonly RpcAnswer[]): string | undefined;
+  /** The fields of the networks file that it is compared with, for people. */
+  fields: string;
+}
+
 export interface EndpointDeps {
   poster: JsonPoster;
   log: Logger;
-  network: Pick<EvmNetwork, 'name' | 'chainId' | 'genesisHash'>;
+  /** As the operator named the network. */
+  name: string;
+  identity: ChainIdentity;
   /** How long it is left alone after a first failure; twice as long after each further one, to a minute. */
   restMs: number;
 }
@@ -94,16 +111,15 @@ export class RpcEndpoint {
   }
 
   async #verifyNow(): Promise<void> {
-    const { network, log } = this.#deps;
-    const wrong = findWrongChain(await this.#sendAll(IDENTITY), network);
+    const { name, identity, log } = this.#deps;
+    const wrong = identity.findWrong(await this.#sendAll(identity.requests));
     if (wrong !== undefined) {
-      const message = `${wrong}: correct its URL, or chain_id and genesis_hash`;
-      if (!this.#isWrong)
-        log.error({ host: this.host }, `${network.name}: ${this.host} ${message}. It is not used.`);
+      const message = `${wrong}: correct its URL, or ${identity.fields}`;
+      if (!this.#isWrong) log.error({ host: this.host }, `${name}: ${this.host} ${message}. It is not used.`);
       this.#isWrong = true;
       throw new EndpointFailed('wrong_chain', message);
     }
-    if (this.#isWrong) log.info({ host: this.host }, `${network.name}: ${this.host} serves this chain again`);
+    if (this.#isWrong) log.info({ host: this.host }, `${name}: ${this.host} serves this chain again`);
     this.#isWrong = false;
     this.#verifiedAtMs = performance.now();
   }
@@ -157,25 +173,4 @@ function unread({ failure }: UrlUnread): EndpointFailed {
   if (failure === 'too_large') return new EndpointFailed('too_large', 'answered with more than 16 MiB');
   if (failure === 'not_utf8') return new EndpointFailed('not_json', 'answered something else than JSON');
   return new EndpointFailed('connection', 'cannot be reached');
-}
-
-const IDENTITY: readonly NodeRequest[] = [
-  { method: 'eth_chainId', params: [] },
-  { method: 'eth_getBlockByNumber', params: ['0x0', false] },
-];
-
-/** What chain the answers to `IDENTITY` show, where it is another one. */
-function findWrongChain(
-  answers: readonly RpcAnswer[],
-  { chainId, genesisHash }: EndpointDeps['network'],
-): string | undefined {
-  const [id, genesis] = answers.map((answer) => ('result' in answer ? answer.result : undefined));
-  if (typeof id !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(id)) return 'does not tell its chain id';
-  if (Number(id) !== chainId) return `serves the chain ${Number(id)}, not ${chainId}`;
-  const hash =
-    typeof genesis === 'object' && genesis !== null && 'hash' in genesis ? genesis.hash : undefined;
-  if (typeof hash !== 'string') return 'does not know the block 0';
-  return hash.toLowerCase() === genesisHash
-    ? undefined
-    : `serves a chain that began with another block (${hash.slice(0, 80)})`;
 }

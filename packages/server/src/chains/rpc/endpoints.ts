@@ -1,0 +1,270 @@
+import type { Network } from '@florin/contract/money';
+import { isLineDue, type Logger } from '../../platform/observability/index.ts';
+import { createJsonPoster } from '../../platform/outbound/index.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
+import { type ChainIdentity, type Endpoint, RpcEndpoint } from './endpoint.ts';
+import { EndpointFailed, type RpcAnswer } from './messages.ts';
+import { NodeError, type NodeRequest, type RpcNode } from './node.ts';
+
+const REST_MS = 1_000;
+
+export interface RpcOptions {
+  log: Logger;
+  /** Certificate authorities (PEM) to trust beside the built-in ones. */
+  ca?: string | undefined;
+  /** For one exchange with one endpoint (10,000). */
+  timeoutMs?: number | undefined;
+  /** How long an endpoint is left alone after a first failure (1,000); 0: never. */
+  restMs?: number | undefined;
+}
+
+/** How the nodes of a network answer. */
+export interface RpcDialect {
+  /** For errors. */
+  network: Network;
+  /** As the operator named it. */
+  name: string;
+  endpoints: readonly Endpoint[];
+  identity: ChainIdentity;
+  /** Two answers to the same call agree when this text is the same. */
+  comparedText(method: string, answer: unknown): string;
+  /** Whether the node refuses because it lacks what another one may have: a block it has not seen, a state it has dropped. */
+  isLacking(refusal: NodeError): boolean;
+}
+
+/** A call whose answer tells how far an endpoint is. */
+export interface HeightQuestion {
+  request: NodeRequest;
+  /** Undefined: the answer tells nothing. */
+  heightOf: (answer: unknown) => bigint | undefined;
+  /** What it does not know then, for people. */
+  what: string;
+}
+
+export interface ReachedAnswer {
+  answer: unknown;
+  height: bigint;
+  /** Of the operator's own node: that is enough. */
+  isOwn: boolean;
+}
+
+/** The endpoints of one network: the operator's own first, then in their order. */
+export class RpcEndpoints implements RpcNode {
+  readonly #dialect: RpcDialect;
+  readonly #endpoints: readonly RpcEndpoint[];
+  readonly #log: Logger;
+  readonly #close: () => Promise<void>;
+
+  constructor(dialect: RpcDialect, { log, ca, timeoutMs, restMs = REST_MS }: RpcOptions) {
+    const poster = createJsonPoster({ ca, timeoutMs });
+    const { name, identity } = dialect;
+    const deps = { poster, log, name, identity, restMs };
+    const endpoints = dialect.endpoints.map((endpoint) => new RpcEndpoint(endpoint, deps));
+    this.#dialect = dialect;
+    this.#endpoints = endpoints.sort((a, b) => Number(b.isOwn) - Number(a.isOwn));
+    this.#log = log;
+    this.#close = () => poster.close();
+  }
+
+  async call(method: string, params: readonly unknown[]): Promise<unknown> {
+    return only(await this.#first([{ method, params }]));
+  }
+
+  async agreed(method: string, params: readonly unknown[]): Promise<unknown> {
+    return only(await this.#agree([{ method, params }]));
+  }
+
+  async callMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return requests.length === 0 ? [] : (await this.#first(requests)).map(resultOrRefusal);
+  }
+
+  async agreedMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return requests.length === 0 ? [] : (await this.#agree(requests)).map(resultOrRefusal);
+  }
+
+  /**
+   * The answer of the endpoint that is furthest, among the operator's own; with those away, the second furthest: one that
+   * invents blocks, or lags, alone decides nothing.
+   */
+  async reached({ request, heightOf, what }: HeightQuestion): Promise<ReachedAnswer> {
+    const own = await this.#heightsOf(this.#usable(true), { request, heightOf, what });
+    const [highest] = own.answers;
+    if (highest !== undefined) return { ...highest, isOwn: true };
+    this.#requireTwo(own.failures);
+    const others = await this.#heightsOf(this.#usable(false), { request, heightOf, what });
+    const second = others.answers[1];
+    if (second === undefined) throw this.#unavailable([request], [...own.failures, ...others.failures]);
+    return { ...second, isOwn: false };
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  #usable(isOwn?: boolean): RpcEndpoint[] {
+    return this.#endpoints.filter(
+      (one) => one.backingOff === undefined && (isOwn === undefined || one.isOwn === isOwn),
+    );
+  }
+
+  /** The highest first. */
+  async #heightsOf(endpoints: readonly RpcEndpoint[], { request, heightOf, what }: HeightQuestion) {
+    const failures: string[] = [];
+    const answers = await Promise.all(
+      endpoints.map(async (endpoint): Promise<Omit<ReachedAnswer, 'isOwn'>[]> => {
+        const sent = await send(endpoint, [request]);
+        if (sent instanceof EndpointFailed) {
+          failures.push(`${endpoint.host} ${sent.message}`);
+          return [];
+        }
+        const [first] = sent;
+        const answer = first !== undefined && 'result' in first ? first.result : null;
+        const height = heightOf(answer);
+        if (height === undefined) failures.push(`${endpoint.host} does not know ${what}`);
+        return height === undefined ? [] : [{ answer, height }];
+      }),
+    );
+    return { answers: answers.flat().sort((a, b) => (a.height < b.height ? 1 : -1)), failures };
+  }
+
+  async #first(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+    const failures: string[] = [];
+    const causes: EndpointFailed[] = [];
+    let lacking: RpcAnswer[] | undefined;
+    for (const endpoint of this.#usable()) {
+      const answers = await send(endpoint, requests);
+      if (answers instanceof EndpointFailed) {
+        failures.push(`${endpoint.host} ${answers.message}`);
+        causes.push(answers);
+      } else if (answers.some((answer) => this.#isLacking(answer))) lacking ??= answers;
+      else return answers;
+    }
+    if (lacking !== undefined) return lacking;
+    throw this.#unavailable(requests, failures, mostUsefulCause(causes));
+  }
+
+  async #agree(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+    const failures: string[] = [];
+    const causes: EndpointFailed[] = [];
+    const note = (endpoint: RpcEndpoint, failed: EndpointFailed) => {
+      failures.push(`${endpoint.host} ${failed.message}`);
+      causes.push(failed);
+    };
+    for (const own of this.#usable(true)) {
+      const answers = await send(own, requests);
+      if (!(answers instanceof EndpointFailed)) return answers;
+      note(own, answers);
+    }
+    this.#requireTwo(failures);
+    const replies: { host: string; text: string }[] = [];
+    const queue = this.#usable(false);
+    // Two at once; a third only where they differ, or one is away.
+    for (let some = queue.splice(0, 2); some.length > 0; some = queue.splice(0, 1)) {
+      const answered = await Promise.all(some.map((endpoint) => send(endpoint, requests)));
+      for (const [place, answers] of answered.entries()) {
+        const endpoint = some[place];
+        if (endpoint === undefined) continue;
+        if (answers instanceof EndpointFailed) {
+          note(endpoint, answers);
+          continue;
+        }
+        const text = requests.map(({ method }, i) => this.#comparedAnswer(method, answers[i])).join();
+        const isAgreed = replies.some((one) => one.text === text);
+        replies.push({ host: endpoint.host, text });
+        if (!isAgreed) continue;
+        this.#logOutvoted(requests, replies, text);
+        return answers;
+      }
+    }
+    if (replies.length > 1)
+      failures.push(`${replies.map(({ host }) => host).join(' and ')} answer differently`);
+    throw this.#unavailable(requests, failures, mostUsefulCause(causes));
+  }
+
+  #requireTwo(failures: string[]): void {
+    const others = this.#endpoints.filter((one) => !one.isOwn).length;
+    if (others > 1) return;
+    const hint =
+      'one endpoint alone is not believed: configure a second one, or mark your own node with "own": true';
+    const alone = others === 0 ? '' : ', and one other endpoint is not believed alone';
+    const why = this.#endpoints.some(({ isOwn }) => isOwn) ? `your own node is away${alone}` : hint;
+    throw new ChainUnavailable(
+      this.#dialect.network,
+      [why, ...failures, ...this.#describeBackingOff(failures)].join('; '),
+    );
+  }
+
+  /** Somebody was outvoted: it lies, lags or is out of order. */
+  #logOutvoted(
+    requests: readonly NodeRequest[],
+    replies: { host: string; text: string }[],
+    text: string,
+  ): void {
+    for (const { host } of replies.filter((one) => one.text !== text)) {
+      if (isLineDue(this.#log, `outvoted ${host}`))
+        this.#log.warn(
+          { host, methods: methodsOf(requests) },
+          'an endpoint answers differently from two others',
+        );
+    }
+  }
+
+  #unavailable(requests: readonly NodeRequest[], failures: readonly string[], cause?: EndpointFailed) {
+    const why = [...failures, ...this.#describeBackingOff(failures)].join('; ');
+    return new ChainUnavailable(
+      this.#dialect.network,
+      `no usable answer to ${methodsOf(requests)}: ${why}`,
+      cause,
+    );
+  }
+
+  /** Why each endpoint that rests got no request; `failures` name the others. */
+  #describeBackingOff(failures: readonly string[]): string[] {
+    return this.#endpoints.flatMap(({ backingOff: why, host }) =>
+      why === undefined || failures.some((failure) => failure.startsWith(`${host} `)) ? [] : [why],
+    );
+  }
+
+  #isLacking(answer: RpcAnswer): boolean {
+    return 'refusal' in answer && this.#dialect.isLacking(answer.refusal);
+  }
+
+  #comparedAnswer(method: string, answer: RpcAnswer | undefined): string {
+    if (answer === undefined) return '';
+    return 'refusal' in answer
+      ? `refused ${answer.refusal.code}`
+      : this.#dialect.comparedText(method, answer.result);
+  }
+}
+
+/** Where one endpoint found the question too large, a smaller one may help. */
+function mostUsefulCause(causes: readonly EndpointFailed[]): EndpointFailed | undefined {
+  return causes.find(({ failure }) => failure === 'too_large' || failure === 'timeout') ?? causes[0];
+}
+
+async function send(
+  endpoint: RpcEndpoint,
+  requests: readonly NodeRequest[],
+): Promise<RpcAnswer[] | EndpointFailed> {
+  try {
+    return await endpoint.send(requests);
+  } catch (error) {
+    if (error instanceof EndpointFailed) return error;
+    throw error;
+  }
+}
+
+function only(answers: readonly RpcAnswer[]): unknown {
+  const answer = resultOrRefusal(answers[0]);
+  if (answer instanceof NodeError) throw answer;
+  return answer;
+}
+
+function resultOrRefusal(answer: RpcAnswer | undefined): unknown {
+  if (answer === undefined) return undefined;
+  return 'refusal' in answer ? answer.refusal : answer.result;
+}
+
+function methodsOf(requests: readonly NodeRequest[]): string {
+  return [...new Set(requests.map(({ method }) => method))].join(', ');
+}
