@@ -159,7 +159,7 @@ export class LiveStore {
       await process.stop();
     };
     const keys = await openKeyFile(files.keyFile, PASSPHRASE);
-    const hot = addressOf(keys.hot(1).address);
+    const hot = addressOf(keys.erc20.hot(1).address);
     await world.client.setBalance({ address: hot, value: parseEther('2') });
     await world.mint('USDT', hot, 10n ** 10n);
     const signer = { client, socket: files.socket, stop };

@@ -22,6 +22,7 @@ import {
   approve,
   type Bytes,
   itemAt,
+  keys,
   MERCHANTS,
   payCall,
   payment,
@@ -54,7 +55,7 @@ describe.skipIf(!hasAnvil())('what the signer signs, on a real node', () => {
     const journalFile = path.join(mkdtempSync(path.join(tmpdir(), 'florin-signer-chain-')), 'journal');
     createJournal(journalFile, accounts.fingerprint, Date.now());
     signer = await Signer.open({
-      accounts,
+      keys,
       policy: readPolicy(JSON.stringify(policy)),
       journalFile,
       checkPassphrase: async () => {},

@@ -83,7 +83,16 @@ async function send(message: SolanaMessage): Promise<bigint> {
 /** As the signer judges it. */
 function judged(account: number, purpose: SolanaPurpose, message: SolanaMessage): bigint {
   const tokens = new Map<SignerAsset, string>([['USDT', usdt]]);
-  const rules = { tokens, computeUnits: 400_000, priorityFee: 10_000n };
+  const rules = {
+    tokens,
+    computeUnits: 400_000,
+    priorityFee: 10_000n,
+    genesis: usdt,
+    nativeFeePerDay: 1n,
+    allowProgramOwned: false,
+    charges: { perTransfer: 1n, perDay: 1n, resendPerDay: 0n },
+    accounts: new Map(),
+  };
   return matchSolanaPurpose({ account, purpose, message, rules, book }).cost;
 }
 

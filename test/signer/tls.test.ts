@@ -7,7 +7,7 @@ import { SignerClient, SignerUnavailable } from '../../packages/signer/src/clien
 import { createJournal, Signer, type SignerServer, serveSigner } from '../../packages/signer/src/index.ts';
 import { readPolicy } from '../../packages/signer/src/policy.ts';
 import { policyText } from '../../packages/signer/src/test-policy.ts';
-import { accounts } from '../../packages/signer/src/test-requests.ts';
+import { accounts, keys } from '../../packages/signer/src/test-requests.ts';
 import { Authority, type Identity } from '../webhooks/certificates.ts';
 
 const NAMES = { names: ['127.0.0.1'] };
@@ -23,7 +23,7 @@ beforeAll(async () => {
   createJournal(journalFile, accounts.fingerprint, Date.now());
   const policy = readPolicy(JSON.stringify(policyText()));
   signer = await Signer.open({
-    accounts,
+    keys,
     policy,
     journalFile,
     checkPassphrase: async () => {},

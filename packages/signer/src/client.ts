@@ -4,6 +4,8 @@ import Type, { type Static, type TSchema } from 'typebox';
 import {
   type AccountAnswer,
   type AccountRequest,
+  type AddressesAnswer,
+  type AddressesRequest,
   type ClaimAnswer,
   type ClaimRequest,
   type JournalAnswer,
@@ -12,6 +14,7 @@ import {
   REFUSALS,
   type Refusal,
   type SignAnswer,
+  type SignerNetwork,
   type SignerStatus,
   type SignRequest,
 } from './protocol.ts';
@@ -46,15 +49,28 @@ export class SignerRefused extends Error {
 }
 
 const Head = Type.Object({ entries: Type.Integer(), head: Type.String() });
-const AccountShape = Type.Object({
-  network: Type.Literal('erc20'),
+const publicAccount = <const Network extends 'erc20' | 'trc20'>(network: Network) =>
+  Type.Object({
+    network: Type.Literal(network),
+    account: Type.Integer(),
+    extendedPublicKey: Type.String(),
+    hot: Type.String(),
+  });
+const ACCOUNT_SHAPES = {
+  erc20: publicAccount('erc20'),
+  trc20: publicAccount('trc20'),
+  spl: Type.Object({ network: Type.Literal('spl'), account: Type.Integer(), hot: Type.String() }),
+} as const;
+const AddressesShape = Type.Object({
+  network: Type.Literal('spl'),
   account: Type.Integer(),
-  extendedPublicKey: Type.String(),
-  hot: Type.String(),
+  from: Type.Integer(),
+  addresses: Type.Array(Type.String()),
 });
 const SignShape = Type.Object({ raw: Type.String(), txId: Type.String(), journal: Head });
 const JournalShape = Type.Object({ known: Type.Boolean(), journal: Head });
 const ClaimShape = Type.Object({ claimed: Type.Boolean() });
+const OptionalText = Type.Union([Type.Null(), Type.String()]);
 const Units = Type.String({ pattern: '^[0-9]{1,77}$' });
 const ThresholdShape = Type.Object({
   approveAbove: Units,
@@ -69,12 +85,26 @@ const StatusShape = Type.Object({
   journal: Head,
   held: Type.Union([Type.Null(), Type.Object({ history: Type.String(), generation: Type.String() })]),
   networks: Type.Array(
-    Type.Object({
-      network: Type.Literal('erc20'),
-      chainId: Type.Number(),
-      collector: Type.Union([Type.Null(), Type.String()]),
-      gasTopUp: Units,
-    }),
+    Type.Union([
+      Type.Object({
+        network: Type.Literal('erc20'),
+        chainId: Type.Number(),
+        collector: OptionalText,
+        gasTopUp: Units,
+      }),
+      Type.Object({
+        network: Type.Literal('trc20'),
+        genesis: Type.String(),
+        collector: OptionalText,
+        gasTopUp: Units,
+      }),
+      Type.Object({
+        network: Type.Literal('spl'),
+        genesis: Type.String(),
+        feePayer: Type.String(),
+        delegate: OptionalText,
+      }),
+    ]),
   ),
   thresholds: Type.Object({ payouts: ThresholdShape, refunds: ThresholdShape }),
   approvers: Type.Array(
@@ -117,8 +147,23 @@ export class SignerClient {
     return await this.#call('GET', PATHS.status, StatusShape);
   }
 
+  async account<const Network extends SignerNetwork>(
+    request: AccountRequest & { network: Network },
+  ): Promise<Extract<AccountAnswer, { network: Network }>>;
   async account(request: AccountRequest): Promise<AccountAnswer> {
-    return await this.#call('POST', PATHS.accounts, AccountShape, { body: request });
+    return await this.#call('POST', PATHS.accounts, ACCOUNT_SHAPES[request.network], { body: request });
+  }
+
+  /** Deposit addresses of an account on spl. Asking again gives the same ones. */
+  async addresses(request: AddressesRequest): Promise<AddressesAnswer> {
+    const answer = await this.#call('POST', PATHS.addresses, AddressesShape, { body: request });
+    if (answer.account !== request.account || answer.from !== request.from)
+      throw new SignerUnavailable('the signer gave the addresses of other indexes');
+    if (answer.addresses.length !== request.count)
+      throw new SignerUnavailable(
+        `the signer gave ${answer.addresses.length} addresses, not ${request.count}`,
+      );
+    return answer;
   }
 
   /** Asking again is safe: the same attempt with the same fees gives the same bytes. */

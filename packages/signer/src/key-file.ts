@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { Accounts, firstAddresses } from './accounts.ts';
 import { fromHex, toHex } from './bytes.ts';
 import { codeOf, readPrivateFile } from './files.ts';
+import { Keys } from './keys.ts';
 import { SignerMistake } from './mistake.ts';
 import { checkShape } from './shape.ts';
 import { entropyOf, seedOf, wordsOf } from './words.ts';
@@ -95,7 +96,7 @@ export function readKeyFileFacts(file: string): KeyFileFacts {
 }
 
 /** @throws SignerMistake, also for a wrong passphrase */
-export async function openKeyFile(file: string, passphrase: string): Promise<Accounts> {
+export async function openKeyFile(file: string, passphrase: string): Promise<Keys> {
   const { salt, nonce, ciphertext, fingerprint, tank, first } = readKeyFile(file);
   const bytes = fromHex(ciphertext);
   const decipher = createDecipheriv(CIPHER, await stretch(passphrase, fromHex(salt)), fromHex(nonce));
@@ -103,7 +104,7 @@ export async function openKeyFile(file: string, passphrase: string): Promise<Acc
   decipher.setAuthTag(bytes.subarray(KEY_BYTES));
   try {
     const entropy = Buffer.concat([decipher.update(bytes.subarray(0, KEY_BYTES)), decipher.final()]);
-    return new Accounts(seedOf(wordsOf(entropy)));
+    return new Keys(seedOf(wordsOf(entropy)));
   } catch {
     throw new SignerMistake(
       'passphrase',

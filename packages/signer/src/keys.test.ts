@@ -67,7 +67,7 @@ test('a key file gives its keys to the passphrase alone, and to this user alone'
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(file, 'utf8')).not.toMatch(/abandon|correct/);
   expect(readKeyFileFacts(file)).toEqual(facts);
-  expect((await openKeyFile(file, PASSPHRASE)).hot(3)).toEqual(new Accounts(seedOf(WORDS)).hot(3));
+  expect((await openKeyFile(file, PASSPHRASE)).erc20.hot(3)).toEqual(new Accounts(seedOf(WORDS)).hot(3));
   await expect(openKeyFile(file, 'wrong horse battery')).rejects.toThrow('does not open the key file');
   await expect(writeKeyFile(file, WORDS, PASSPHRASE)).rejects.toThrow('exists and is not overwritten');
   await expect(writeKeyFile(`${file}2`, WORDS, 'short')).rejects.toThrow('at least 12 characters');

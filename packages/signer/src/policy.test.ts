@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readPolicy, unitsOf } from './policy.ts';
-import { policyText } from './test-policy.ts';
+import { readPolicy } from './policy.ts';
+import { unitsOf } from './policy-text.ts';
+import { allNetworksText, policyText } from './test-policy.ts';
 
+const USDT_ON_TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const OFF_CURVE = '6X4X1Ae24mkoWeCEpktevySVG9jzeCufut5vtUW3wFrD';
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 /** The line for a policy that differs from the sound one at this place; undefined takes it out. */
 function mistakeAt(place: string, value: unknown): string {
-  const policy = policyText();
+  const policy = allNetworksText();
   const steps = place.split('.');
   const last = steps.pop() ?? '';
   const within = steps.reduce<object>((at, step) => Reflect.get(at, step), policy);
@@ -26,10 +29,17 @@ test('a sound policy is read, with its digest and its defaults', () => {
   expect(policy.refunds.unapprovedPerDay).toBe(policy.refunds.perDay);
   expect(policy.erc20.chainId).toBe(31_337n);
   expect(policy.digest).toMatch(/^[0-9a-f]{64}$/);
+  expect([policy.trc20, policy.spl]).toEqual([null, null]);
+  const all = readPolicy(JSON.stringify(allNetworksText()));
+  expect(all.trc20).toMatchObject({ feeLimit: 100_000_000n, gasTopUp: 20_000_000n, accounts: new Map() });
+  expect(all.spl).toMatchObject({
+    allowProgramOwned: false,
+    charges: { perTransfer: 200_000_000n, perDay: 500_000_000n, resendPerDay: 100_000_000n },
+  });
 });
 
 test('each mistake has one line that names its place', () => {
-  const net = 'networks.erc20';
+  const [net, tron, spl] = ['networks.erc20', 'networks.trc20', 'networks.spl'];
   const lines: [line: string, place: string, value?: unknown][] = [
     ['payouts.approvals needs 3 people and approvers names 2', 'payouts.approvals', 3],
     ['payouts.approvals needs 1 person and approvers names 0', 'approvers', []],
@@ -61,6 +71,22 @@ test('each mistake has one line that names its place', () => {
     ['approvers.0 (ada) needs one of ed25519 and ethereum', 'approvers.0', { name: 'ada' }],
     ['approvers.0.ed25519 is no public key', 'approvers.0.ed25519', `0x01${'0'.repeat(62)}`],
     ['accounts names a merchant twice', 'accounts', { 1: MERCHANT, 2: MERCHANT }],
+    [`${tron}.tokens.USDT must be an address of Tron`, `${tron}.tokens.USDT`, TOKEN],
+    [`${tron}.tokens.USDT is no address of a token`, `${tron}.tokens.USDT`, USDT_ON_TRON.replace('6t', '6u')],
+    [`${tron}.collector has a wrong checksum`, `${tron}.collector`, USDT_ON_TRON.replace('6t', '6u')],
+    [`${tron}.collector is the address of a token`, `${tron}.collector`, USDT_ON_TRON],
+    [`${tron}.fee_limit is above 15000000000`, `${tron}.fee_limit`, '15000000001'],
+    [`${tron}.gas_top_up is above ${tron}.gas_top_ups_per_day`, `${tron}.gas_top_ups_per_day`, '1'],
+    [`${tron}.genesis must be the id`, `${tron}.genesis`, '0x12'],
+    [`${tron}.max_fee_per_gas is not known here`, `${tron}.max_fee_per_gas`, '1'],
+    [`${tron}.accounts names a merchant twice`, `${tron}.accounts`, { 1: MERCHANT, 2: MERCHANT }],
+    [`${spl}.tokens names no token`, `${spl}.tokens`, {}],
+    [`${spl}.tokens.USDC is no address of a token`, `${spl}.tokens.USDC`, OFF_CURVE],
+    [`${spl}.genesis has not 32 bytes`, `${spl}.genesis`, 'z'.repeat(44)],
+    [`${spl}.compute_units must`, `${spl}.compute_units`, 1_400_001],
+    [`${spl}.priority_fee must be lamports in digits`, `${spl}.priority_fee`, 1],
+    [`${spl}.charges.per_transfer is above ${spl}.charges.per_day`, `${spl}.charges.per_transfer`, '501'],
+    [`${spl}.charges.per_day is missing`, `${spl}.charges`, { per_transfer: '1' }],
   ];
   for (const [line, place, value] of lines) {
     const said = mistakeAt(place, value);

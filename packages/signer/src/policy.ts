@@ -2,11 +2,22 @@ import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { readAddress, ZERO_ADDRESS } from './address.ts';
 import { type ApproverKey, isSoundKey } from './approver-key.ts';
-import { SignerMistake } from './mistake.ts';
+import { SolanaText, solanaRules, TronText, tronRules } from './policy-networks.ts';
+import {
+  AccountNames,
+  checkOrder,
+  closed,
+  coins,
+  Money,
+  merchantsOf,
+  mistake,
+  unitsOf,
+} from './policy-text.ts';
 import type { SignerAsset } from './protocol.ts';
 import { checkShape } from './shape.ts';
+import type { SolanaRules } from './solana/purposes.ts';
+import type { TronRules } from './tron/purposes.ts';
 
-const DECIMALS = 6;
 /** EIP-7825: no transaction may have more. */
 const GAS_MAX = 16_777_216;
 const FREEZE_AFTER = 5;
@@ -52,29 +63,24 @@ export interface Policy {
   /** SHA-256 of the file, hex. */
   digest: string;
   erc20: NetworkRules;
+  /** Null: nothing is signed there. */
+  trc20: TronRules | null;
+  spl: SolanaRules | null;
   payouts: PaymentRules;
   refunds: PaymentRules;
   approvers: readonly Approver[];
-  /** Merchants by account, where the operator wants it fixed; else the first request of an account decides. */
+  /** Merchants by account on erc20, where the operator wants it fixed; else the first request of an account decides. */
   accounts: ReadonlyMap<number, string>;
   /** So many attempts that are refused within a minute stop all signing. */
   freezeAfter: number;
 }
 
-const closed = <const P extends Type.TProperties>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false });
-const Money = Type.String({
-  pattern: `^(?:0|[1-9][0-9]{0,11})(?:\\.[0-9]{1,${DECIMALS}})?$`,
-  description: 'an amount in quotes, such as "5000.00"',
-});
-const Wei = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,29})$', description: 'wei in digits, in quotes' });
 const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'an address: 0x and 40 hex digits in quotes',
 });
 const Key = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '0x and 64 small hex digits in quotes' });
 const Name = Type.String({ minLength: 1, maxLength: 100 });
-const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 
 const Payments = closed({
   per_transfer: Money,
@@ -95,14 +101,16 @@ const PolicyFile = closed({
       tokens: closed({ USDT: Type.Optional(Address), USDC: Type.Optional(Address) }),
       batch_payout: Type.Optional(Address),
       collector: Type.Optional(Address),
-      max_fee_per_gas: Wei,
-      max_priority_fee_per_gas: Wei,
+      max_fee_per_gas: coins('wei'),
+      max_priority_fee_per_gas: coins('wei'),
       gas_per_transaction: Type.Integer({ minimum: 21_000, maximum: GAS_MAX }),
-      native_fee_per_day: Wei,
-      gas_top_up: Wei,
-      gas_top_ups_per_day: Wei,
+      native_fee_per_day: coins('wei'),
+      gas_top_up: coins('wei'),
+      gas_top_ups_per_day: coins('wei'),
       approve_ceiling: Money,
     }),
+    trc20: Type.Optional(TronText),
+    spl: Type.Optional(SolanaText),
   }),
   payouts: Payments,
   refunds: Payments,
@@ -110,13 +118,10 @@ const PolicyFile = closed({
     closed({ name: Name, ed25519: Type.Optional(Key), ethereum: Type.Optional(Address) }),
     { maxItems: 100 },
   ),
-  accounts: Type.Optional(Type.Record(Type.String({ pattern: '^[1-9][0-9]{0,9}$' }), Uuid)),
+  accounts: Type.Optional(AccountNames),
   freeze_after_refusals: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
 });
 type PolicyText = Static<typeof PolicyFile>;
-
-/** A policy says it in this way only: the place of the mistake, and what to do. */
-const mistake = (line: string) => new SignerMistake('policy', `the policy: ${line}`);
 
 /**
  * @param text the policy file
@@ -128,18 +133,14 @@ export function readPolicy(text: string): Policy {
   return {
     digest: createHash('sha256').update(text).digest('hex'),
     erc20: networkOf(file.networks.erc20),
+    trc20: file.networks.trc20 === undefined ? null : tronRules(file.networks.trc20),
+    spl: file.networks.spl === undefined ? null : solanaRules(file.networks.spl),
     payouts: paymentRules(file.payouts, 'payouts', approvers.length),
     refunds: paymentRules(file.refunds, 'refunds', approvers.length),
     approvers,
-    accounts: accountsOf(file.accounts ?? {}),
+    accounts: merchantsOf(file.accounts ?? {}, 'accounts'),
     freezeAfter: file.freeze_after_refusals ?? FREEZE_AFTER,
   };
-}
-
-/** `12.34` → 12,340,000. */
-export function unitsOf(money: string): bigint {
-  const [whole = '0', fraction = ''] = money.split('.');
-  return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
 }
 
 function paymentRules(
@@ -153,14 +154,8 @@ function paymentRules(
       `${at}.approvals needs ${approvals} ${approvals === 1 ? 'person' : 'people'} and approvers names ` +
         `${approversNamed}: name more, or need fewer.`,
     );
-  const order = ['per_transfer', 'per_hour', 'per_day'] as const;
-  for (const [i, larger] of order.slice(1).entries()) {
-    const smaller = order[i] ?? larger;
-    if (unitsOf(text[smaller]) > unitsOf(text[larger]))
-      throw mistake(`${at}.${smaller} is above ${at}.${larger}, which it can then never reach.`);
-  }
-  if (unitsOf(text.per_merchant_day) > unitsOf(text.per_day))
-    throw mistake(`${at}.per_merchant_day is above ${at}.per_day, which it can then never reach.`);
+  checkOrder(at, text, unitsOf, 'per_transfer', 'per_hour', 'per_day');
+  checkOrder(at, text, unitsOf, 'per_merchant_day', 'per_day');
   return {
     perTransfer: unitsOf(text.per_transfer),
     perHour: unitsOf(text.per_hour),
@@ -237,10 +232,4 @@ function approversOf(list: PolicyText['approvers']): Approver[] {
     }
   }
   return approvers;
-}
-
-function accountsOf(text: Record<string, string>): ReadonlyMap<number, string> {
-  const accounts = new Map(Object.entries(text).map(([account, merchant]) => [Number(account), merchant]));
-  if (new Set(accounts.values()).size < accounts.size) throw mistake('accounts names a merchant twice.');
-  return accounts;
 }

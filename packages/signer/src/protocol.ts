@@ -2,14 +2,13 @@
 // sides. Numbers that may exceed 2^53 are decimal digits; bytes are hex in lower case with 0x; ids of ours are UUIDs.
 // Money leaves by `payout` and `refund` alone. Everything else moves coins between wallets of ours, or into them.
 
-/** Networks that the signer knows; the others follow. */
-export type SignerNetwork = 'erc20';
+export type SignerNetwork = 'erc20' | 'trc20' | 'spl';
 export type SignerAsset = 'USDT' | 'USDC';
 
 /**
  * The keys of one merchant on a network, derived from one seed: `m/44'/60'/a'/1/0` is its hot wallet,
- * `m/44'/60'/a'/0/i` its deposit addresses. Account 0 is the installation's: its hot wallet is the gas tank, which tops
- * hot wallets up and sends sweeps.
+ * `m/44'/60'/a'/0/i` its deposit addresses (195' on trc20; 501' on spl, each step hardened). Account 0 is the installation's: its
+ * hot wallet is the gas tank, which tops hot wallets up and sends sweeps; on spl it pays the fee and the rent of all transactions.
  */
 export interface AccountRequest {
   network: SignerNetwork;
@@ -17,11 +16,41 @@ export interface AccountRequest {
   account: number;
 }
 
-export interface AccountAnswer extends AccountRequest {
-  /** BIP 32, of `m/44'/60'/a'`: deposit addresses are derived from it without the signer. */
+interface PublicAccount<Network extends SignerNetwork> {
+  network: Network;
+  account: number;
+  /** BIP 32, of `m/44'/60'/a'` or `m/44'/195'/a'`: deposit addresses are derived from it without the signer. */
   extendedPublicKey: string;
   /** Address of the hot wallet. */
   hot: string;
+}
+
+/** On spl no public key leads to another one: deposit addresses come from the signer, by `addresses`. */
+export type AccountAnswer =
+  | PublicAccount<'erc20'>
+  | PublicAccount<'trc20'>
+  | { network: 'spl'; account: number; hot: string };
+
+/** So many addresses are given at once. */
+export const ADDRESSES_MAX = 200;
+
+/** Deposit addresses of an account on spl, for the pool that a server fills ahead: those of `from` and of the indexes behind it. */
+export interface AddressesRequest {
+  network: 'spl';
+  /** From 1: the installation has no deposits. */
+  account: number;
+  /** 0 to 2^31-1. */
+  from: number;
+  /** 1 to `ADDRESSES_MAX`. */
+  count: number;
+}
+
+export interface AddressesAnswer {
+  network: 'spl';
+  account: number;
+  from: number;
+  /** In order of their indexes. The same request gives the same addresses. */
+  addresses: readonly string[];
 }
 
 /** The attempt that a signature is for; see `WalletHolder` of the server. */
@@ -182,14 +211,32 @@ export interface SignerStatus {
   approvers: readonly { name: string; kind: 'ed25519' | 'ethereum'; key: string }[];
 }
 
-export interface NetworkStatus {
-  network: SignerNetwork;
-  chainId: number;
-  /** Whose charges it signs; null: none. */
-  collector: string | null;
-  /** The most ether of one top-up, in wei. */
-  gasTopUp: string;
-}
+export type NetworkStatus =
+  | {
+      network: 'erc20';
+      chainId: number;
+      /** Whose charges it signs; null: none. */
+      collector: string | null;
+      /** The most ether of one top-up, in wei. */
+      gasTopUp: string;
+    }
+  | {
+      network: 'trc20';
+      /** Id of the network's first block, hex. */
+      genesis: string;
+      collector: string | null;
+      /** In sun. */
+      gasTopUp: string;
+    }
+  | {
+      network: 'spl';
+      /** Hash of the network's first block, in base58. */
+      genesis: string;
+      /** Pays fee and rent of all transactions. */
+      feePayer: string;
+      /** To whom payers' wallets give an allowance; null: no wallet is charged. */
+      delegate: string | null;
+    };
 
 export interface Threshold {
   /** A batch or refund above it needs `approvals` people. */
@@ -229,6 +276,7 @@ export interface UnfreezeRequest {
 export const PATHS = {
   status: '/v1/status',
   accounts: '/v1/accounts',
+  addresses: '/v1/addresses',
   sign: '/v1/sign',
   claim: '/v1/claim',
   journal: '/v1/journal',

@@ -1,4 +1,4 @@
-import { readAddress, ZERO_ADDRESS } from './address.ts';
+import { readAddress } from './address.ts';
 import { isEqual, numberOf } from './bytes.ts';
 import type { Call } from './calldata.ts';
 import { checkAccount, checkMandate, readCall, tokenOf } from './collector-calls.ts';
@@ -12,6 +12,7 @@ import {
   groupOf,
   sweeperDeployment,
 } from './contracts.ts';
+import { isLostOnEthereum } from './lost-accounts.ts';
 import { differs, paidItems } from './paid-items.ts';
 import type { NetworkRules } from './policy.ts';
 import type { Purpose, PurposeItem, SignRequest } from './protocol.ts';
@@ -88,8 +89,10 @@ function matchPayment(facts: Facts, purpose: Payment): Movement {
   const { tx, rules, request } = facts;
   if (request.account === 0) throw differs('the gas tank pays nobody');
   const token = tokenOf(rules, purpose.asset);
-  const lost = [ZERO_ADDRESS, token, rules.batchPayout, rules.collector];
-  const items = paidItems(purpose, { read: readAddress, isLost: (to) => lost.includes(to) });
+  const own = [facts.book.hot(0), facts.book.hot(request.account)];
+  const lost = [...rules.tokens.values(), rules.batchPayout, rules.collector, ...own];
+  const isLost = (to: string) => lost.includes(to) || isLostOnEthereum(to);
+  const items = paidItems(purpose, { read: readAddress, isLost });
   const call = readCall(facts.tx.data);
   if (call.kind === 'pay') {
     if (rules.batchPayout === null) throw new Refused('policy', 'the policy names no batch_payout.');

@@ -1,14 +1,16 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { INDEX_MAX } from './accounts.ts';
 import { SignerMistake } from './mistake.ts';
-import type {
-  AccountRequest,
-  ClaimRequest,
-  FreezeRequest,
-  JournalHead,
-  Purpose,
-  SignRequest,
-  UnfreezeRequest,
+import {
+  type AccountRequest,
+  ADDRESSES_MAX,
+  type AddressesRequest,
+  type ClaimRequest,
+  type FreezeRequest,
+  type JournalHead,
+  type Purpose,
+  type SignRequest,
+  type UnfreezeRequest,
 } from './protocol.ts';
 import { checkShape, faultOf } from './shape.ts';
 import type { Subject } from './statement.ts';
@@ -30,9 +32,10 @@ const Ordinal = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,18})$' });
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Index = Type.Integer({ minimum: 0, maximum: INDEX_MAX });
-const Network = Type.Literal('erc20');
+const Network = Type.Union([Type.Literal('erc20'), Type.Literal('trc20'), Type.Literal('spl')]);
 const Asset = Type.Union([Type.Literal('USDT'), Type.Literal('USDC')]);
-const AddressText = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+/** Of whichever network: what is none of the request's is refused where its purpose is compared. */
+const AddressText = Type.String({ pattern: '^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$' });
 const Bytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$' });
 
 const Item = closed({
@@ -114,7 +117,7 @@ const Head = closed({
 });
 
 const Request = closed({
-  network: Network,
+  network: Type.Literal('erc20'),
   account: Index,
   attempt: closed({
     history: Name,
@@ -129,11 +132,26 @@ const Request = closed({
 });
 
 const Account = closed({ network: Network, account: Index });
+const Addresses = closed({
+  network: Type.Literal('spl'),
+  account: Type.Integer({ minimum: 1, maximum: INDEX_MAX }),
+  from: Index,
+  count: Type.Integer({ minimum: 1, maximum: ADDRESSES_MAX }),
+});
 const Claim = closed({ history: Name, over: Ordinal });
 const Freeze = closed({ reason: Type.String({ minLength: 1, maxLength: 500 }) });
 const Unfreeze = closed({ passphrase: Type.String({ minLength: 1, maxLength: 1_000 }) });
 
 export const readAccountRequest = (value: unknown): AccountRequest => checked(Account, value);
+
+/** @throws InvalidRequest, also where the last of the indexes is above the highest one */
+export function readAddressesRequest(value: unknown): AddressesRequest {
+  const request = checked(Addresses, value);
+  if (request.from + request.count - 1 > INDEX_MAX)
+    throw new InvalidRequest(`count ends above ${INDEX_MAX}.`);
+  return request;
+}
+
 export const readJournalHead = (value: unknown): JournalHead => checked(Head, value);
 export const readClaimRequest = (value: unknown): ClaimRequest => checked(Claim, value);
 export const readFreezeRequest = (value: unknown): FreezeRequest => checked(Freeze, value);

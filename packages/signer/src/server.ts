@@ -9,6 +9,7 @@ import { Refused } from './refusal.ts';
 import {
   InvalidRequest,
   readAccountRequest,
+  readAddressesRequest,
   readClaimRequest,
   readFreezeRequest,
   readJournalHead,
@@ -175,6 +176,7 @@ class ClosedByCaller extends Error {}
 const CALLS = new Map<string, (signer: Signer, body: unknown) => Promise<object> | object>([
   [PATHS.sign, (signer, body) => signer.sign(readSignRequest(body))],
   [PATHS.accounts, (signer, body) => signer.account(readAccountRequest(body))],
+  [PATHS.addresses, (signer, body) => signer.addresses(readAddressesRequest(body))],
   [PATHS.journal, (signer, body) => signer.checkJournal(readJournalHead(body))],
   [PATHS.claim, (signer, body) => signer.claim(readClaimRequest(body))],
   [PATHS.freeze, (signer, body) => withStatus(signer, signer.freeze(readFreezeRequest(body).reason))],

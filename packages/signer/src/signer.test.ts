@@ -17,6 +17,7 @@ import {
   accounts,
   approved,
   itemAt,
+  keys,
   OTHER_BATCH,
   payBytes,
   payment,
@@ -48,7 +49,7 @@ async function start({
   const file = journalFile || path.join(folder, `${runs}.journal`);
   if (journalFile === '') createJournal(file, accounts.fingerprint, START);
   const signer = await Signer.open({
-    accounts,
+    keys,
     policy: readPolicy(JSON.stringify(policyText())),
     journalFile: file,
     checkPassphrase: async (given) => {
@@ -123,6 +124,35 @@ test('an approved batch comes back signed by its hot wallet, the same each time'
     hot: accounts.hot(1).address,
     extendedPublicKey: accounts.extendedPublicKey(1),
   });
+});
+
+test('accounts of each network, and deposit addresses of Solana, come from the signer, the same each time', async () => {
+  const { client } = await start();
+  expect(await client.account({ network: 'trc20', account: 1 })).toEqual({
+    network: 'trc20',
+    account: 1,
+    extendedPublicKey: keys.trc20.extendedPublicKey(1),
+    hot: keys.trc20.hot(1).address,
+  });
+  const { address: hot } = keys.spl.hot(1);
+  expect(await client.account({ network: 'spl', account: 1 })).toEqual({ network: 'spl', account: 1, hot });
+  const asked = { network: 'spl', account: 1, from: 7, count: 200 } as const;
+  const { addresses } = await client.addresses(asked);
+  expect(addresses[3]).toBe(keys.spl.deposit(1, 10).address);
+  expect(new Set(addresses).size).toBe(200);
+  expect((await client.addresses(asked)).addresses).toEqual(addresses);
+  const last = { ...asked, from: 2 ** 31 - 1, count: 1 };
+  expect((await client.addresses(last)).addresses).toEqual([keys.spl.deposit(1, 2 ** 31 - 1).address]);
+  const wrong: [said: string, changes: object][] = [
+    ['count must be <= 200', { count: 201 }],
+    ['count must be >= 1', { count: 0 }],
+    ['account must be >= 1', { account: 0 }],
+    ['count ends above 2147483647', { from: 2 ** 31 - 1, count: 2 }],
+    ['network must be', { network: 'trc20' }],
+    ['seed is not known here', { seed: 1 }],
+  ];
+  for (const [said, changes] of wrong)
+    await expect(client.addresses({ ...asked, ...changes }), said).rejects.toThrow(said);
 });
 
 test('what was signed holds over a restart: bytes, sequences, limits, freeze and history', async () => {

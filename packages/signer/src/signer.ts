@@ -1,21 +1,24 @@
 import { readFileSync } from 'node:fs';
-import type { Accounts } from './accounts.ts';
 import { Alarm } from './alarm.ts';
 import { toHex } from './bytes.ts';
 import { crashPoint } from './crash-point.ts';
 import type { Entry } from './entries.ts';
 import { Journal, JournalFailure } from './journal.ts';
 import { judge, type Verdict } from './judge.ts';
+import type { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
 import type { PaymentRules, Policy } from './policy.ts';
 import type {
   AccountAnswer,
   AccountRequest,
+  AddressesAnswer,
+  AddressesRequest,
   ClaimAnswer,
   ClaimRequest,
   JournalAnswer,
   JournalHead,
+  NetworkStatus,
   SignAnswer,
   SignerStatus,
   SignRequest,
@@ -24,7 +27,7 @@ import { Refused } from './refusal.ts';
 import { signAuthorization, signTransaction } from './transaction.ts';
 
 export interface SignerOptions {
-  accounts: Accounts;
+  keys: Keys;
   policy: Policy;
   journalFile: string;
   /** Throws where it is not the key file's. */
@@ -37,7 +40,7 @@ export interface SignerOptions {
 
 /** Keys, policy and memory: signs what `judge` lets pass, after its line is on disk. */
 export class Signer {
-  readonly #accounts: Accounts;
+  readonly #keys: Keys;
   readonly #policy: Policy;
   readonly #journal: Journal;
   readonly #memory: Memory;
@@ -48,7 +51,7 @@ export class Signer {
 
   private constructor(options: SignerOptions, journal: Journal, memory: Memory) {
     this.#options = options;
-    this.#accounts = options.accounts;
+    this.#keys = options.keys;
     this.#policy = options.policy;
     this.#alarm = new Alarm(options.policy.freezeAfter);
     this.#journal = journal;
@@ -57,17 +60,17 @@ export class Signer {
 
   /** @throws SignerMistake where the journal is missing, broken or of other keys */
   static async open(options: SignerOptions): Promise<Signer> {
-    const { accounts, policy, journalFile, log } = options;
+    const { keys, policy, journalFile, log } = options;
     const memory = new Memory();
     const journal = await Journal.open(journalFile, {
       take: (entry) => memory.apply(entry),
       dropped: (bytes) => log('journal_torn', { policy: policy.digest, dropped_bytes: bytes }),
     });
-    if (memory.fingerprint !== accounts.fingerprint) {
+    if (memory.fingerprint !== keys.fingerprint) {
       await journal.close();
       throw new SignerMistake(
         'journal',
-        `the journal ${journalFile} is of the keys ${memory.fingerprint}, the key file of ${accounts.fingerprint}.`,
+        `the journal ${journalFile} is of the keys ${memory.fingerprint}, the key file of ${keys.fingerprint}.`,
       );
     }
     const signer = new Signer(options, journal, memory);
@@ -77,7 +80,7 @@ export class Signer {
   }
 
   status(): SignerStatus {
-    const { approvers, payouts, refunds, erc20, digest } = this.#policy;
+    const { approvers, payouts, refunds, digest } = this.#policy;
     const { held, frozen } = this.#memory;
     const now = this.#now();
     const threshold = (kind: 'payout' | 'refund', rules: PaymentRules) => ({
@@ -92,26 +95,24 @@ export class Signer {
       frozen,
       journal: this.#journal.head,
       held: held === null ? null : { history: held.history, generation: String(held.generation) },
-      networks: [
-        {
-          network: 'erc20',
-          chainId: Number(erc20.chainId),
-          collector: erc20.collector,
-          gasTopUp: String(erc20.gasTopUp),
-        },
-      ],
+      networks: networksOf(this.#policy, this.#keys),
       thresholds: { payouts: threshold('payout', payouts), refunds: threshold('refund', refunds) },
       approvers,
     };
   }
 
   account({ network, account }: AccountRequest): AccountAnswer {
-    return {
-      network,
-      account,
-      extendedPublicKey: this.#accounts.extendedPublicKey(account),
-      hot: this.#accounts.hot(account).address,
-    };
+    const { address: hot } = this.#keys[network].hot(account);
+    if (network === 'spl') return { network, account, hot };
+    return { network, account, extendedPublicKey: this.#keys[network].extendedPublicKey(account), hot };
+  }
+
+  addresses({ network, account, from, count }: AddressesRequest): AddressesAnswer {
+    const addresses = Array.from(
+      { length: count },
+      (_, i) => this.#keys[network].deposit(account, from + i).address,
+    );
+    return { network, account, from, addresses };
   }
 
   /** @throws Refused, JournalFailure */
@@ -201,11 +202,11 @@ export class Signer {
   }
 
   readonly #book = {
-    hot: (account: number) => this.#accounts.hot(account).address,
-    owner: (account: number) => this.#accounts.owner(account).address,
+    hot: (account: number) => this.#keys.erc20.hot(account).address,
+    owner: (account: number) => this.#keys.erc20.owner(account).address,
     deposit: (account: number, index: number) => {
       const name = `${account} ${index}`;
-      const address = this.#deposits.get(name) ?? this.#accounts.deposit(account, index).address;
+      const address = this.#deposits.get(name) ?? this.#keys.erc20.deposit(account, index).address;
       this.#deposits.set(name, address);
       return address;
     },
@@ -215,10 +216,10 @@ export class Signer {
     const authorizations = delegations.map(({ account: owner, index, nonce, delegate }) =>
       signAuthorization(
         { chainId: tx.chainId, delegate, nonce },
-        this.#accounts.deposit(owner, index).privateKey,
+        this.#keys.erc20.deposit(owner, index).privateKey,
       ),
     );
-    return signTransaction(tx, authorizations, this.#accounts.hot(account).privateKey);
+    return signTransaction(tx, authorizations, this.#keys.erc20.hot(account).privateKey);
   }
 
   #record(entry: Entry) {
@@ -239,6 +240,33 @@ export class Signer {
   #log(event: string, facts: Record<string, unknown>): void {
     this.#options.log(event, { policy: this.#policy.digest, ...facts });
   }
+}
+
+function networksOf({ erc20, trc20, spl }: Policy, keys: Keys): NetworkStatus[] {
+  const { collector, gasTopUp } = erc20;
+  return [
+    { network: 'erc20', chainId: Number(erc20.chainId), collector, gasTopUp: String(gasTopUp) },
+    ...(trc20 === null
+      ? []
+      : [
+          {
+            network: 'trc20',
+            genesis: trc20.genesis,
+            collector: trc20.collector,
+            gasTopUp: String(trc20.gasTopUp),
+          } as const,
+        ]),
+    ...(spl === null
+      ? []
+      : [
+          {
+            network: 'spl',
+            genesis: spl.genesis,
+            feePayer: keys.spl.hot(0).address,
+            delegate: spl.charges === null ? null : keys.spl.delegate().address,
+          } as const,
+        ]),
+  ];
 }
 
 const VERSION = String(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version);

@@ -35,12 +35,58 @@ interface PolicyText {
       gas_top_ups_per_day: string;
       approve_ceiling: string;
     };
+    trc20?: {
+      genesis: string;
+      tokens: { USDT?: string; USDC?: string };
+      collector?: string;
+      fee_limit: string;
+      native_fee_per_day: string;
+      gas_top_up: string;
+      gas_top_ups_per_day: string;
+      accounts?: Record<string, string>;
+    };
+    spl?: {
+      genesis: string;
+      tokens: { USDT?: string; USDC?: string };
+      compute_units: number;
+      priority_fee: string;
+      native_fee_per_day: string;
+      allow_program_owned?: boolean;
+      charges?: { per_transfer: string; per_day: string; resend_per_day?: string };
+      accounts?: Record<string, string>;
+    };
   };
   payouts: PaymentsText;
   refunds: PaymentsText;
   approvers: { name: string; ed25519?: string; ethereum?: string }[];
   accounts?: Record<string, string>;
   freeze_after_refusals?: number;
+}
+
+/** As an installation has it that pays on all networks. */
+export function allNetworksText() {
+  const text = policyText();
+  const trc20: NonNullable<PolicyText['networks']['trc20']> = {
+    genesis: '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc',
+    tokens: { USDT: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+    collector: 'TGjYzgCyPobsNS9n6WcbdLVR9dH7mWqFx7',
+    fee_limit: '100000000',
+    native_fee_per_day: '5000000000',
+    gas_top_up: '20000000',
+    gas_top_ups_per_day: '50000000',
+  };
+  const spl: NonNullable<PolicyText['networks']['spl']> = {
+    genesis: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+    tokens: {
+      USDT: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
+      USDC: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+    },
+    compute_units: 400_000,
+    priority_fee: '100000',
+    native_fee_per_day: '100000000',
+    charges: { per_transfer: '200', per_day: '500', resend_per_day: '100' },
+  };
+  return { ...text, networks: { erc20: text.networks.erc20, trc20, spl } };
 }
 
 export function policyText(): PolicyText {

@@ -1,10 +1,10 @@
 import { type Hex, serializeTransaction } from 'viem';
-import { Accounts } from './accounts.ts';
 import { signStatement } from './approver-files.ts';
 import { toHex } from './bytes.ts';
 import { type Call, encodeCall } from './calldata.ts';
 import { groupOf } from './contracts.ts';
 import { judge, type Verdict } from './judge.ts';
+import { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { readPolicy } from './policy.ts';
 import type { Purpose, PurposeItem, SignedApproval, SignRequest } from './protocol.ts';
@@ -13,7 +13,8 @@ import { ADA, policyText, USDT } from './test-policy.ts';
 import { seedOf } from './words.ts';
 
 /** For tests: the requests of a server that does everything right, to be made wrong in one place each. */
-export const accounts = new Accounts(seedOf('test test test test test test test test test test test junk'));
+export const keys = new Keys(seedOf('test test test test test test test test test test test junk'));
+export const { erc20: accounts } = keys;
 export const BATCH_PAYOUT = policyText().networks.erc20.batch_payout ?? '';
 export const MERCHANTS = [
   '01890000-0000-7000-8000-000000000001',

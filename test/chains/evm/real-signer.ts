@@ -2,7 +2,7 @@ import path from 'node:path';
 import { createJournal, readPolicy, Signer, serveSigner } from '@florin/signer';
 import { SignerClient } from '@florin/signer/client';
 import { policyText } from '../../../packages/signer/src/test-policy.ts';
-import { accounts } from '../../../packages/signer/src/test-requests.ts';
+import { accounts, keys } from '../../../packages/signer/src/test-requests.ts';
 import type { World } from './world.ts';
 
 /** A signer process's server in this process, on a socket, with a journal on disk. */
@@ -20,7 +20,7 @@ export async function startSigner(
   const journalFile = path.join(folder, 'journal');
   createJournal(journalFile, accounts.fingerprint, Date.now());
   const signer = await Signer.open({
-    accounts,
+    keys,
     policy: readPolicy(JSON.stringify(policy)),
     journalFile,
     checkPassphrase: () => Promise.reject(new Error('nobody unfreezes here')),

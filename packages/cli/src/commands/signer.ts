@@ -1,5 +1,5 @@
-import type { Threshold } from '@florin/signer/protocol';
-import type { Command } from 'commander';
+import type { NetworkStatus, SignerNetwork, Threshold } from '@florin/signer/protocol';
+import { type Command, Option } from 'commander';
 import { askWords, showWords } from '../ask-words.ts';
 import { examples } from '../examples.ts';
 import { CommandFailure, wrongUsage } from '../failure.ts';
@@ -18,6 +18,8 @@ const JOURNAL = ['--journal <file>', 'the file of all that was signed'] as const
 const TLS_KEY = ['--tls-key <file>', 'with https: your own key, PEM'] as const;
 const TLS_CERT = ['--tls-cert <file>', 'with https: your own certificate, PEM'] as const;
 const TLS_CA = ['--tls-ca <file>', "with https: the authority of the other side's certificate, PEM"] as const;
+
+const NETWORKS: readonly SignerNetwork[] = ['erc20', 'trc20', 'spl'];
 
 interface KeyFlags {
   keyFile: string;
@@ -113,7 +115,7 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
     const passphrase = modules.readPassphrase(flags.passphraseFile, credentials());
     const start = async () => {
       const signer = await modules.Signer.open({
-        accounts: await modules.openKeyFile(flags.keyFile, passphrase),
+        keys: await modules.openKeyFile(flags.keyFile, passphrase),
         policy,
         journalFile: flags.journal,
         checkPassphrase: async (given) => void (await modules.openKeyFile(flags.keyFile, given)),
@@ -139,15 +141,18 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
 const addExportXpub: AddCommand = (group) => {
   clientCommand(group, 'export-xpub <account>', [
     'florin signer export-xpub 1 --signer unix:/run/florin/signer.sock',
+    'florin signer export-xpub 1 --network trc20',
   ])
     .description(
-      'Show the public key of an account, from which its deposit addresses follow, and its hot wallet',
+      'Show the public key of an account, from which its deposit addresses follow, and its hot wallet; on spl the wallet alone',
     )
-    .action(async (account: string, flags: SignerFlags, command: Command) => {
+    .addOption(new Option('--network <network>').choices(NETWORKS).default('erc20'))
+    .action(async (account: string, flags: SignerFlags & { network: SignerNetwork }, command: Command) => {
       if (!/^\d{1,10}$/.test(account))
         throw wrongUsage(`${account} is no account: give a number, such as 1.`);
-      await withSignerClient(flags, async (client) =>
-        show(command, await client.account({ network: 'erc20', account: Number(account) })),
+      const { network, ...place } = flags;
+      await withSignerClient(place, async (client) =>
+        show(command, await client.account({ network, account: Number(account) })),
       );
     });
 };
@@ -188,7 +193,7 @@ const addStatus: AddCommand = (group) => {
             frozen === null ? 'no' : `since ${new Date(frozen.since * 1000).toISOString()}: ${frozen.reason}`,
           journal: `${journal.entries} entries, ${journal.head}`,
           history: held === null ? 'none yet' : `${held.history}, generation ${held.generation}`,
-          networks: networks.map(({ network, chainId }) => `${network} (chain ${chainId})`).join(', '),
+          networks: networks.map(networkLine).join(', '),
           payouts: thresholdLine(thresholds.payouts),
           refunds: thresholdLine(thresholds.refunds),
           approvers: approvers.map(({ name, kind }) => `${name} (${kind})`).join(', '),
@@ -196,6 +201,9 @@ const addStatus: AddCommand = (group) => {
       });
     });
 };
+
+const networkLine = (one: NetworkStatus) =>
+  `${one.network} (${one.network === 'erc20' ? `chain ${one.chainId}` : `genesis ${one.genesis.slice(0, 16)}`})`;
 
 const thresholdLine = (threshold: Threshold) => {
   const { approveAbove, approvals, unapprovedPerDay, unapprovedUsed } = threshold;
@@ -280,7 +288,8 @@ async function ownerCall(account: string, flags: OwnerFlags, command: Command): 
   await withSigner(async (signer) => {
     const { erc20 } = signer.readPolicy(signer.readPublicFile(flags.policy, 'the policy'));
     const passphrase = signer.readPassphrase(flags.passphraseFile, credentials());
-    const signed = signer.signOwnerCall(await signer.openKeyFile(flags.keyFile, passphrase), erc20, {
+    const { erc20: accounts } = await signer.openKeyFile(flags.keyFile, passphrase);
+    const signed = signer.signOwnerCall(accounts, erc20, {
       account: Number(digits(account, 'the account')),
       what: operator === undefined ? 'home' : 'operator',
       address,

@@ -143,7 +143,7 @@ function checkSigner(signer: SignerStatus | Finding, networks: ConfiguredNetwork
   if (frozen !== null)
     return missing(`it is frozen: ${frozen.reason}`, 'Find out why, then run florin signer unfreeze.');
   const chainId = networks?.erc20?.chainId;
-  const named = known.map((one) => one.chainId);
+  const named = known.flatMap((one) => (one.network === 'erc20' ? [one.chainId] : []));
   if (chainId !== undefined && !named.includes(chainId))
     return missing(
       `its policy is for chain ${named.join(', ') || 'none'}, the networks file for ${chainId}`,

@@ -40,6 +40,9 @@ export function isOnCurve(key: Uint8Array): boolean {
   }
 }
 
+/** Whether a key of the curve is one of the eight that everybody or nobody can sign for. */
+export const isSmallOrder = (key: Uint8Array): boolean => ed25519.Point.fromBytes(key, true).isSmallOrder();
+
 const tokenAccounts = new Map<string, string>();
 const TOKEN_ACCOUNTS_KEPT = 10_000;
 

@@ -28,6 +28,11 @@ const RULES = {
   ] as const),
   computeUnits: 400_000,
   priorityFee: 100_000n,
+  genesis: USDC,
+  nativeFeePerDay: 1n,
+  allowProgramOwned: false,
+  charges: { perTransfer: 1n, perDay: 1n, resendPerDay: 0n },
+  accounts: new Map(),
 };
 const ID = '01890000-0000-7000-8000-0000000000aa';
 const FEE_PAYER = book.hot(0);
@@ -114,7 +119,8 @@ function refusal(purpose: SolanaPurpose, steps: SolanaInstruction[], sent: Sent 
 
 const toAlice = transfer({ from: HOT, to: ALICE }, 1_000_000n);
 const toBob = transfer({ from: HOT, to: BOB }, 2_000_000n);
-const batch = [memo(memoOf(ID)), opening(ALICE), toAlice, opening(BOB), toBob];
+const named = memo(memoOf(ID));
+const batch = [named, opening(ALICE), toAlice, opening(BOB), toBob];
 const charge = { kind: 'charge', id: ID, asset: 'USDT', payer: ALICE, amount: '3' } as const;
 const pulled = transfer({ from: ALICE, to: HOT, authority: book.delegate() }, 3n);
 const sweep = {
@@ -157,8 +163,8 @@ test('a batch, a sweep and a charge are what they say, and cost what they may ta
     payment: { purpose: payment, items: payment.items },
     cost: 10_000n + 20_000n + 2n * 2_039_280n,
   });
-  expect(match({ ...payment, places: [1] }, [toBob]).cost).toBe(30_000n);
-  expect(match(payment, [memo('invoice 7'), memo(memoOf(ID)), toAlice, toBob]).cost).toBe(30_000n);
+  expect(match({ ...payment, places: [1] }, [memo(memoOf(ID, 1)), toBob]).cost).toBe(30_000n);
+  expect(match(payment, [memo('invoice 7'), named, toAlice, toBob]).cost).toBe(30_000n);
   expect(match(sweep, swept, { account: 0 })).toEqual({ cost: 15_000n + 20_000n + 2_039_280n });
   expect(match(charge, [memo(memoOf(ID)), opening(HOT), pulled])).toEqual({
     cost: 10_000n + 20_000n + 2_039_280n,
@@ -200,6 +206,11 @@ test('batches that differ from what was approved are refused', () => {
     ],
     [payment, [toAlice, toBob, closing(HOT)], 'which is not swept'],
     [payment, [memo('x'), toAlice, toBob], 'it carries the memo "x"'],
+    [payment, [toAlice, toBob], `it lacks the memo ${memoOf(ID)}`],
+    [payment, [memo('invoice 7'), toAlice, toBob], 'it lacks the memo'],
+    [payment, [named, named, toAlice, toBob], 'it carries the memo'],
+    [payment, [memo(memoOf(ID, 1)), toAlice, toBob], 'it carries the memo'],
+    [{ ...payment, places: [1] }, [named, toBob], 'it carries the memo'],
     [payment, [memo(ID), toAlice, toBob], 'it carries the memo'],
     [payment, [opening(EVE), toAlice, toBob], `of ${EVE}, which nothing in it needs`],
     [payment, [opening(ALICE), opening(ALICE), toAlice, toBob], 'which nothing in it needs'],
@@ -218,8 +229,13 @@ test('batches that differ from what was approved are refused', () => {
       batch,
       '73 transfers have no room in it',
     ],
-    [paying(USDT), [transfer({ from: HOT, to: USDT }, 1_000_000n)], 'where coins would be lost'],
-    [paying('1'.repeat(32)), [toAlice], 'where coins would be lost'],
+    ...[USDT, '1'.repeat(32), FEE_PAYER, HOT, book.delegate(), tokenAccountOf(ALICE, USDT)].map(
+      (to): [SolanaPurpose, SolanaInstruction[], string] => [
+        paying(to),
+        [transfer({ from: HOT, to }, 1_000_000n)],
+        'where coins would be lost',
+      ],
+    ),
     [paying('0x5FbDB2315678afecb367f032d93F642f64180aa3'), [toAlice], 'is none of this network'],
     [paying('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'), [toAlice], 'is none of this network'],
   ];
@@ -254,6 +270,8 @@ test('sweeps and charges that differ from their purpose are refused', () => {
     [charge, [{ ...pulled, authority: HOT }], 'the authority of the charge'],
     [{ ...charge, payer: BOB }, [pulled], 'the source of the charge'],
     [charge, [memo('another id'), pulled], 'it carries the memo'],
+    [charge, [pulled], 'it lacks the memo'],
+    [{ ...charge, amount: '0' }, [named, { ...pulled, amount: 0n }], 'it charges nothing'],
     [charge, [pulled, pulled], 'it moves 3 units more'],
     [charge, [pulled], 'the fee payer charges nobody', { account: 0 }],
     [charge, [pulled], 'the destination of the charge', { account: 2 }],

@@ -1,28 +1,40 @@
 import { base58 } from '@scure/base';
+import { concat } from '../bytes.ts';
 import { groupOf } from '../contracts.ts';
 import { differs, paidItems } from '../paid-items.ts';
 import type { Purpose, PurposeItem, SignerAsset } from '../protocol.ts';
 import { Refused } from '../refusal.ts';
 import type { Payment } from '../statement.ts';
-import {
-  COMPUTE_BUDGET_PROGRAM,
-  MEMO_PROGRAM,
-  readSolanaAddress,
-  SYSTEM_PROGRAM,
-  TOKEN_ACCOUNT_PROGRAM,
-  TOKEN_PROGRAM,
-  tokenAccountOf,
-} from './address.ts';
+import { readSolanaAddress, tokenAccountOf } from './address.ts';
 import type { SolanaInstruction } from './instruction.ts';
+import { isLostOnSolana } from './lost.ts';
 import { type SolanaMessage, signersOf } from './message.ts';
 
 /** The part of the policy about Solana; amounts of SOL in lamports. */
 export interface SolanaRules {
+  /** Hash of the network's first block, in base58. */
+  genesis: string;
   /** Their mints. */
   tokens: ReadonlyMap<SignerAsset, string>;
   computeUnits: number;
   /** The most that the priority fee of one transaction may be. */
   priorityFee: bigint;
+  /** The most that all transactions of a day may cost. */
+  nativeFeePerDay: bigint;
+  /** Whether a recipient may be a program's, such as the vault of a multisig. */
+  allowProgramOwned: boolean;
+  /** Null: no wallet is charged. */
+  charges: ChargeRules | null;
+  /** Merchants by account, where the operator wants it fixed. */
+  accounts: ReadonlyMap<number, string>;
+}
+
+/** What the delegate may pull, as no contract keeps windows here; in units of a token, tokens added up. */
+export interface ChargeRules {
+  perTransfer: bigint;
+  perDay: bigint;
+  /** Charges that are signed again whose earlier transaction may still be mined. */
+  resendPerDay: bigint;
 }
 
 /** The addresses of our keys on Solana. */
@@ -73,6 +85,9 @@ interface Expected {
   openedFor: readonly { owner: string; mint: string }[];
   /** Accounts that it may close, with the owner of each. */
   closed: readonly { account: string; owner: string }[];
+  /** The memo that it has to carry, once; null: none. */
+  memo: string | null;
+  /** Those that it may carry besides. */
   memos: readonly string[];
 }
 
@@ -81,23 +96,21 @@ const SIGNATURE_LAMPORTS = 5_000n;
 /** For the 165 bytes of a token account. */
 const RENT_LAMPORTS = 2_039_280n;
 const MICRO = 1_000_000n;
+const PLACE_MAX = 0xffff;
 /** More than a transaction of 1,232 bytes holds, each with 17 bytes at least. */
 const TRANSFERS_MAX = 72;
-const PROGRAMS = [
-  SYSTEM_PROGRAM,
-  TOKEN_PROGRAM,
-  TOKEN_ACCOUNT_PROGRAM,
-  MEMO_PROGRAM,
-  COMPUTE_BUDGET_PROGRAM,
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-  '1nc1nerator11111111111111111111111111111111',
-];
-
 /**
- * The memo of a batch, refund or charge: its UUID in base58, 22 characters instead of 36. With these a transaction has room for
- * eight payments to new accounts. @throws RangeError
+ * The memo of a payment or charge: the UUID of the batch, refund or charge with the first place that the transaction pays, in
+ * base58. It makes equal items two transactions, and with its 25 characters at most there is room for eight payments to new accounts.
+ *
+ * @param place 0 to 65,535; of a charge 0
+ * @throws RangeError
  */
-export const memoOf = (uuid: string): string => base58.encode(groupOf(uuid).subarray(0, 16));
+export function memoOf(uuid: string, place = 0): string {
+  if (!Number.isInteger(place) || place < 0 || place > PLACE_MAX)
+    throw new RangeError(`a place is from 0 to ${PLACE_MAX}`);
+  return base58.encode(concat(groupOf(uuid).subarray(0, 16), Uint8Array.of(place >> 8, place & 0xff)));
+}
 
 /** @throws Refused where the message is not what the purpose says, or the policy lacks what it needs */
 export function matchSolanaPurpose(facts: SolanaFacts): SolanaMovement {
@@ -161,12 +174,13 @@ function expectPayment(facts: SolanaFacts, purpose: Payment): Expected & Pick<So
   const { account, book, rules } = facts;
   if (account === 0) throw differs('the fee payer pays nobody');
   const mint = mintOf(facts, purpose.asset);
-  const lost = [...PROGRAMS, ...rules.tokens.values()];
+  const authority = book.hot(account);
+  const own = [book.hot(0), book.delegate(), authority];
+  const lost = [...rules.tokens.values(), ...own];
   const items = paidItems(purpose, {
     read: (text) => (readSolanaAddress(text) === undefined ? undefined : text),
-    isLost: (to) => lost.includes(to),
+    isLost: (to) => lost.includes(to) || isLostOnSolana(to, rules.allowProgramOwned),
   });
-  const authority = book.hot(account);
   const source = tokenAccountOf(authority, mint);
   return {
     payment: { purpose, items },
@@ -180,7 +194,8 @@ function expectPayment(facts: SolanaFacts, purpose: Payment): Expected & Pick<So
     })),
     openedFor: items.map(({ to }) => ({ owner: to, mint })),
     closed: [],
-    memos: [memoOf(purpose.id), ...items.flatMap(({ memo }) => (memo === null ? [] : [memo]))],
+    memo: memoOf(purpose.id, items[0]?.place),
+    memos: items.flatMap(({ memo }) => (memo === null ? [] : [memo])),
   };
 }
 
@@ -205,14 +220,20 @@ function expectSweep(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind:
     transfers,
     openedFor: transfers.map(({ mint }) => ({ owner: home, mint })),
     closed: transfers.map(({ source, authority }) => ({ account: source, owner: authority })),
+    memo: null,
     memos: [],
   };
 }
 
-/** Out of the payer's account by its delegate. Up to when and how much is between the payer and the server: no program keeps it. */
+/**
+ * Out of the payer's account by its delegate. No program keeps how much of it is due when: the policy bounds what the delegate
+ * may pull.
+ */
 function expectCharge(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind: 'charge' }>): Expected {
-  const { account, book } = facts;
+  const { account, book, rules } = facts;
   if (account === 0) throw differs('the fee payer charges nobody');
+  if (rules.charges === null) throw new Refused('policy', 'the policy has no charges for spl.');
+  if (purpose.amount === '0') throw differs('it charges nothing');
   const { id, asset, payer, amount } = purpose;
   if (readSolanaAddress(payer) === undefined) throw differs(`the payer ${payer} is no address of Solana`);
   const mint = mintOf(facts, asset);
@@ -225,7 +246,13 @@ function expectCharge(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind
     authority: book.delegate(),
     amount: BigInt(amount),
   };
-  return { transfers: [transfer], openedFor: [{ owner: home, mint }], closed: [], memos: [memoOf(id)] };
+  return {
+    transfers: [transfer],
+    openedFor: [{ owner: home, mint }],
+    closed: [],
+    memo: memoOf(id),
+    memos: [],
+  };
 }
 
 /** @returns how many accounts it may open */
@@ -233,11 +260,12 @@ function checkSteps(steps: readonly SolanaInstruction[], expected: Expected, fee
   const due = [...expected.transfers];
   const openable = new Map(expected.openedFor.map((one) => [tokenAccountOf(one.owner, one.mint), one]));
   const closable = new Map(expected.closed.map((one) => [one.account, one.owner]));
+  const memos = new Set(expected.memo === null ? [] : [expected.memo]);
   let opened = 0;
   for (const step of steps)
     switch (step.kind) {
       case 'memo':
-        if (!expected.memos.includes(step.text))
+        if (!memos.delete(step.text) && !expected.memos.includes(step.text))
           throw differs(`it carries the memo ${JSON.stringify(step.text)}`);
         break;
       case 'createTokenAccount':
@@ -261,6 +289,7 @@ function checkSteps(steps: readonly SolanaInstruction[], expected: Expected, fee
     }
   const [missing] = due;
   if (missing !== undefined) throw differs(`${missing.what} is not in it`);
+  for (const memo of memos) throw differs(`it lacks the memo ${memo}, by which equal payments are two`);
   return opened;
 }
 

@@ -25,6 +25,7 @@ const book = {
     ),
 };
 const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const RETIRED_USDC = 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8';
 const COLLECTOR = book.deposit(700, 0);
 const EVE = book.deposit(666, 0);
 const PAYER = book.deposit(800, 0);
@@ -36,7 +37,16 @@ const BLOCK = {
   refBlockHash: new Uint8Array(8).fill(3),
   timestamp: BigInt(NOW),
 };
-const RULES = { tokens: new Map([['USDT', USDT]] as const), collector: COLLECTOR, feeLimit: 100_000_000n };
+const RULES = {
+  tokens: new Map([['USDT', USDT]] as const),
+  collector: COLLECTOR,
+  feeLimit: 100_000_000n,
+  genesis: '00'.repeat(32),
+  nativeFeePerDay: 1n,
+  gasTopUp: 1n,
+  gasTopUpsPerDay: 1n,
+  accounts: new Map(),
+};
 
 const payment: Payment = {
   kind: 'payout',
@@ -69,7 +79,7 @@ const transfer = (owner: string, to: string, amount: bigint, token = USDT) =>
   call(owner, token, { kind: 'transfer', to: accountOfTron(to), amount });
 
 /** Through bytes, as a request comes. */
-function match(purpose: TronPurpose, contract: TronContract, changes: Changes = {}): TronMovement {
+function matched(purpose: TronPurpose, contract: TronContract, changes: Changes = {}): TronMovement {
   const bytes = encodeTronTransaction({
     ...BLOCK,
     expiration: BigInt(NOW + (changes.validMs ?? 60_000)),
@@ -84,6 +94,13 @@ function match(purpose: TronPurpose, contract: TronContract, changes: Changes = 
     book,
     now: NOW,
   });
+}
+
+/** Without what it costs, which a test of its own compares. */
+function match(purpose: TronPurpose, contract: TronContract, changes: Changes = {}) {
+  const { cost, ...movement } = matched(purpose, contract, changes);
+  expect(cost).toBeGreaterThan(200_000n);
+  return movement;
 }
 
 function refusal(purpose: TronPurpose, contract: TronContract, changes: Changes = {}): string {
@@ -164,6 +181,26 @@ const chargeCall = (): Extract<Call, { kind: 'charge' }> => ({
   windowEnd: 2n,
 });
 
+test('what it may burn is its fee limit, its bandwidth and the activation of an account', () => {
+  const [hot, tank] = [book.hot(1), book.hot(0)];
+  const lent = { kind: 'energy', account: 1, index: 4, staked: '9', isTakenBack: false } as const;
+  const costs: [purpose: TronPurpose, contract: TronContract, account: number][] = [
+    [payment, transfer(hot, ALICE, 1_000_000n), 1],
+    [{ kind: 'gas', account: 1 }, { kind: 'transfer', owner: tank, to: hot, amount: 7n }, 0],
+    [
+      lent,
+      { kind: 'delegate', owner: tank, receiver: book.deposit(1, 4), balance: 9n, resource: 'energy' },
+      0,
+    ],
+  ];
+  // Bytes of the signed transaction, and 64 of its result, at 1,000 sun.
+  expect(costs.map(([purpose, contract, account]) => matched(purpose, contract, { account }).cost)).toEqual([
+    30_000_000n + 345_000n,
+    1_100_000n + 265_000n,
+    275_000n,
+  ]);
+});
+
 test('payments that differ from what was approved are refused', () => {
   const hot = book.hot(1);
   const sound = transfer(hot, ALICE, 1_000_000n);
@@ -194,7 +231,13 @@ test('payments that differ from what was approved are refused', () => {
     [{ ...payment, asset: 'USDC' }, sound, 'policy: the policy names no address for USDC'],
     [paying(USDT), transfer(hot, USDT, 1_000_000n), 'where coins would be lost'],
     [paying(COLLECTOR), transfer(hot, COLLECTOR, 1_000_000n), 'where coins would be lost'],
-    [paying(zero), transfer(hot, zero, 1_000_000n), 'where coins would be lost'],
+    ...[zero, hot, book.hot(0), 'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', RETIRED_USDC].map(
+      (to): [TronPurpose, TronContract, string] => [
+        paying(to),
+        transfer(hot, to, 1_000_000n),
+        'where coins would be lost',
+      ],
+    ),
     [paying(accountOfTron(ALICE)), sound, 'is none of this network'],
     [paying('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'), sound, 'is none of this network'],
     [payment, sound, 'fee: fee_limit is above 100000000', { feeLimit: 100_000_001n }],

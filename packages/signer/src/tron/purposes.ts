@@ -5,15 +5,29 @@ import type { Purpose, PurposeItem, SignerAsset } from '../protocol.ts';
 import { Refused } from '../refusal.ts';
 import type { Payment } from '../statement.ts';
 import { accountOfTron, readTronAddress, tronOfAccount } from './address.ts';
-import type { TronContract, TronTransaction } from './transaction.ts';
+import { isLostOnTron } from './lost.ts';
+import {
+  encodeSignedTron,
+  encodeTronTransaction,
+  type TronContract,
+  type TronTransaction,
+} from './transaction.ts';
 
 /** The part of the policy about Tron; amounts of TRX in sun. */
 export interface TronRules {
+  /** Id of the network's first block, hex. */
+  genesis: string;
   tokens: ReadonlyMap<SignerAsset, string>;
   /** Null: no wallet is charged. */
   collector: string | null;
   /** The most that the energy of one call may cost. */
   feeLimit: bigint;
+  /** The most that all transactions of a day may burn. */
+  nativeFeePerDay: bigint;
+  gasTopUp: bigint;
+  gasTopUpsPerDay: bigint;
+  /** Merchants by account, where the operator wants it fixed. */
+  accounts: ReadonlyMap<number, string>;
 }
 
 /** The addresses of our keys on Tron. */
@@ -59,15 +73,22 @@ export interface TronMovement {
   /** Set where money leaves. */
   payment?: { purpose: Payment; items: readonly PurposeItem[] };
   topUp?: bigint;
+  /** The most sun that it burns: energy up to the fee limit, bandwidth, and the activation of an account that it may create. */
+  cost: bigint;
 }
 
+type Matched = Omit<TronMovement, 'cost'>;
 type Of<Kind extends TronPurpose['kind']> = Extract<TronPurpose, { kind: Kind }>;
 type Trigger = Extract<TronContract, { kind: 'trigger' }>;
 
 /** Whoever asks for a signature that is good for longer keeps it for later. */
 const VALID_MS = 600_000;
-/** Addresses that are nobody's: zero, and the network's own for burnt coins. */
-const NOBODY = [tronOfAccount(`0x${'0'.repeat(40)}`), 'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy'];
+const SIGNATURE_BYTES = 65;
+/** Bytes of the result, which count as bandwidth too. */
+const RESULT_BYTES = 64n;
+/** Of mainnet; what a transaction burns is counted as if its sender had neither energy nor bandwidth. */
+const BANDWIDTH_SUN = 1_000n;
+const ACTIVATION_SUN = 1_100_000n;
 
 /** @throws Refused where the bytes are not what the purpose says, or the policy lacks what they need */
 export function matchTronPurpose(facts: TronFacts): TronMovement {
@@ -80,10 +101,17 @@ export function matchTronPurpose(facts: TronFacts): TronMovement {
     throw new Refused('fee', `fee_limit is above ${rules.feeLimit}, as the policy has it.`);
   const { sender, ...movement } = matchKind(facts, purpose);
   if (tx.contract.owner !== sender) throw differs(`it is sent by ${tx.contract.owner}, not by ${sender}`);
-  return { sender, ...movement };
+  return { sender, ...movement, cost: costOf(tx) };
 }
 
-function matchKind(facts: TronFacts, purpose: TronPurpose): TronMovement {
+function costOf(tx: TronTransaction): bigint {
+  const rawData = encodeTronTransaction(tx);
+  const { length } = encodeSignedTron({ rawData, signature: new Uint8Array(SIGNATURE_BYTES) });
+  const activation = tx.contract.kind === 'transfer' ? ACTIVATION_SUN : 0n;
+  return tx.feeLimit + (BigInt(length) + RESULT_BYTES) * BANDWIDTH_SUN + activation;
+}
+
+function matchKind(facts: TronFacts, purpose: TronPurpose): Matched {
   switch (purpose.kind) {
     case 'payout':
     case 'refund':
@@ -121,13 +149,14 @@ function checkTransfer(
   if (call.amount !== BigInt(amount)) throw differs(`${what} is of ${call.amount} units, not of ${amount}`);
 }
 
-function matchPayment(facts: TronFacts, purpose: Payment): TronMovement {
+function matchPayment(facts: TronFacts, purpose: Payment): Matched {
   const { rules, account, book } = facts;
   if (account === 0) throw differs("the installation's wallet pays nobody");
-  const lost = [...NOBODY, tokenOf(rules, purpose.asset), rules.collector];
+  const own = [book.hot(0), book.hot(account)];
+  const lost = [...rules.tokens.values(), rules.collector, ...own];
   const items = paidItems(purpose, {
     read: (text) => (readTronAddress(text) === undefined ? undefined : text),
-    isLost: (to) => lost.includes(to),
+    isLost: (to) => lost.includes(to) || isLostOnTron(to),
   });
   const [item] = items;
   if (item === undefined || items.length > 1) throw differs('a transfer pays one item');
@@ -135,7 +164,7 @@ function matchPayment(facts: TronFacts, purpose: Payment): TronMovement {
   return { sender: book.hot(account), payment: { purpose, items } };
 }
 
-function matchSweep(facts: TronFacts, { account, index, asset, amount }: Of<'sweep'>): TronMovement {
+function matchSweep(facts: TronFacts, { account, index, asset, amount }: Of<'sweep'>): Matched {
   const { book } = facts;
   if (account === 0) throw differs("the installation's account has no deposits");
   if (facts.account !== account) throw differs(`it is for account ${account} to send`);
@@ -152,7 +181,7 @@ function fromInstallation({ account, book }: TronFacts, to: OwnWallet): { sender
   return { sender: book.hot(0) };
 }
 
-function matchGas(facts: TronFacts, purpose: Of<'gas'>): TronMovement {
+function matchGas(facts: TronFacts, purpose: Of<'gas'>): Matched {
   const { contract } = facts.tx;
   const movement = fromInstallation(facts, purpose);
   if (contract.kind !== 'transfer') throw differs('it moves no TRX');
@@ -161,7 +190,7 @@ function matchGas(facts: TronFacts, purpose: Of<'gas'>): TronMovement {
   return { ...movement, topUp: contract.amount };
 }
 
-function matchEnergy(facts: TronFacts, purpose: Of<'energy'>): TronMovement {
+function matchEnergy(facts: TronFacts, purpose: Of<'energy'>): Matched {
   const { contract } = facts.tx;
   const movement = fromInstallation(facts, purpose);
   const kind = purpose.isTakenBack ? 'undelegate' : 'delegate';
@@ -180,7 +209,7 @@ function collectorCall(facts: TronFacts): Call {
   return readCall(trigger.data);
 }
 
-function matchAccount(facts: TronFacts, { account }: Of<'account'>): TronMovement {
+function matchAccount(facts: TronFacts, { account }: Of<'account'>): Matched {
   const { book } = facts;
   const movement = fromInstallation(facts, { account });
   checkAccount(collectorCall(facts), {
@@ -191,7 +220,7 @@ function matchAccount(facts: TronFacts, { account }: Of<'account'>): TronMovemen
   return movement;
 }
 
-function matchMandate(facts: TronFacts, purpose: Of<'activate' | 'charge'>): TronMovement {
+function matchMandate(facts: TronFacts, purpose: Of<'activate' | 'charge'>): Matched {
   const { account, book, rules } = facts;
   if (account === 0) throw differs("the installation's wallet charges nobody");
   const call = checkMandate(collectorCall(facts), purpose, {

@@ -81,7 +81,7 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
 
   async limits(): Promise<HolderLimits | undefined> {
     const { networks } = await orUnavailable(this.#recentStatus());
-    const rules = networks.find(({ network }) => network === 'erc20');
+    const rules = networks.find((one) => one.network === 'erc20');
     return rules && { collector: rules.collector, gasTopUp: BigInt(rules.gasTopUp) };
   }
 
