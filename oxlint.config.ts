@@ -5,7 +5,7 @@ const LEVELS = [
   ['platform'],
   ['tenancy'],
   ['stores', 'customers', 'ledger', 'chains', 'rates'],
-  ['mail', 'request-log'],
+  ['mail', 'request-log', 'audit'],
   ['events', 'transfers'],
   ['webhooks', 'payment-methods', 'payouts'],
   ['payments'],

@@ -88,6 +88,34 @@ CREATE UNIQUE INDEX approver_name ON public.approver USING btree (merchant_id, n
 CREATE UNIQUE INDEX approver_public_key ON public.approver USING btree (merchant_id, lower(public_key)) WHERE (removed_at IS NULL);
 CREATE UNIQUE INDEX approver_skeleton ON public.approver USING btree (merchant_id, skeleton);
 
+create table public.audit_entry (
+  merchant_id uuid not null,
+  number bigint not null,
+  at_ms bigint not null,
+  actor_kind text not null,
+  actor text not null,
+  origin text not null,
+  action text not null,
+  phase text not null,
+  attempt bigint,
+  request_id text,
+  details text not null,
+  previous_hash bytea not null,
+  hash bytea not null,
+  seal bytea not null,
+  constraint audit_entry_pkey PRIMARY KEY (merchant_id, number),
+  constraint audit_entry_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'key'::text, 'cli'::text]))),
+  constraint audit_entry_number_check CHECK ((number > 0)),
+  constraint audit_entry_phase_check CHECK ((phase = ANY (ARRAY['attempted'::text, 'done'::text, 'failed'::text])))
+);
+
+create table public.audit_head (
+  merchant_id uuid not null,
+  number bigint not null,
+  hash bytea not null,
+  constraint audit_head_pkey PRIMARY KEY (merchant_id)
+);
+
 create table public.chain_account (
   network text not null,
   account integer not null,

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addApprovers } from './commands/approvers.ts';
+import { addAudit } from './commands/audit.ts';
 import { addCheckout } from './commands/checkout.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addContracts } from './commands/contracts.ts';
@@ -85,6 +86,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addStores,
     addKeys,
     addRequests,
+    addAudit,
     addApprovers,
     addPayouts,
     addSettings,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
+import { APPEND_ONLY_AUDIT_TABLES } from './audit/index.ts';
 import {
   AccountKeyChecks,
   Accounts,
@@ -16,7 +17,7 @@ import { customerRoutes } from './customers/index.ts';
 import { docsPages, documentedExample, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
 import { invoiceRoutes } from './invoices/index.ts';
-import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
+import { APPEND_ONLY_TABLES as APPEND_ONLY_LEDGER_TABLES, ledgerRoutes } from './ledger/index.ts';
 import { type MailDeps, mailRoutes } from './mail/index.ts';
 import {
   createStateReader,
@@ -59,6 +60,9 @@ import { chargeNeeds, subscriptionPages, subscriptionRoutes } from './subscripti
 import type { FindAuthority } from './transfers/approvals/index.ts';
 import { type FindUnpayable, type Screen, screen } from './transfers/recipients/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
+
+/** Rows that the service adds and never changes. */
+const APPEND_ONLY_TABLES = [...APPEND_ONLY_LEDGER_TABLES, ...APPEND_ONLY_AUDIT_TABLES];
 
 /** API versions that a caller may request; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;

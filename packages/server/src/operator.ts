@@ -1,6 +1,8 @@
 import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { liveConfig } from './live-config.ts';
+import { auditCommands } from './operator/audit.ts';
+import { auditOperations } from './operator/audited.ts';
 import { type ContractLine, contractCommands } from './operator/contracts.ts';
 import { type DeployOrder, type DeployReport, deployContracts } from './operator/deploy-contracts.ts';
 import { type DoctorCheck, examine } from './operator/doctor.ts';
@@ -71,10 +73,10 @@ async function openDatabase(config: Config): Promise<App> {
 /** What is missing before the first payment of real money. */
 export const examineLive = (config: Config): Promise<LiveCheck[]> => lookLive(config, openDatabase);
 
-/** Opens the operator's commands on the configured database. @throws ConfigError */
+/** Opens the operator's commands on the configured database; what they change is in the audit log. @throws ConfigError */
 export async function openOperator(config: Config) {
   const app = await openDatabase(config);
-  return {
+  const groups = {
     merchants: merchantCommands(app),
     stores: storeCommands(app),
     keys: keyCommands(app),
@@ -84,6 +86,7 @@ export async function openOperator(config: Config) {
     payments: paymentCommands(app),
     refunds: refundCommands(app),
     requests: requestCommands(app),
+    audit: auditCommands(app),
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),
@@ -99,8 +102,8 @@ export async function openOperator(config: Config) {
         verifyLedger(app, onProgress),
       ...historyCommands(app),
     },
-    close: () => app.close(),
   };
+  return { ...auditOperations(app, groups), close: () => app.close() };
 }
 export type Operator = Awaited<ReturnType<typeof openOperator>>;
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Db } from '../db/db.ts';
 import { uuidBytes, uuidOf } from '../db/ids/ids.ts';
 
@@ -100,6 +100,23 @@ export class Vault {
   open(sealed: Buffer, context: string): Buffer {
     const id = uuidOf(sealed.subarray(0, ID_BYTES));
     return open(this.#key(id), sealed.subarray(ID_BYTES), context);
+  }
+
+  /** → data key id (16 bytes) + HMAC-SHA256 of the message, by a key of this purpose that is derived from the data key. */
+  mark(message: Uint8Array, purpose: string): Buffer {
+    return Buffer.concat([uuidBytes(this.#currentId), this.#hmac(this.#currentId, message, purpose)]);
+  }
+
+  /** Whether `mark` made this mark of this message. */
+  isMarked(message: Uint8Array, purpose: string, mark: Buffer): boolean {
+    if (mark.length !== ID_BYTES + KEY_BYTES) return false;
+    const id = uuidOf(mark.subarray(0, ID_BYTES));
+    return this.#keys.has(id) && timingSafeEqual(this.#hmac(id, message, purpose), mark.subarray(ID_BYTES));
+  }
+
+  #hmac(id: string, message: Uint8Array, purpose: string): Buffer {
+    const key = createHmac('sha256', this.#key(id)).update(`florin-mark ${purpose}`).digest();
+    return createHmac('sha256', key).update(message).digest();
   }
 
   #key(id: string): Buffer {
