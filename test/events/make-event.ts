@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { recordEvent } from '../../packages/server/src/events/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
-import type { Job } from '../../packages/server/src/platform/jobs/index.ts';
-import { Publisher } from '../../packages/server/src/webhooks/publish.ts';
+import { publishEvents } from '../../packages/server/src/webhooks/publish.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 /** Publishes the recorded events of a merchant's store, as the job of each event does. */
 export function publisherOf({ app }: TestService): (merchant: TestMerchant) => Promise<void> {
   const outbound = { post: () => Promise.reject(new Error('nothing is sent here')) };
-  const publisher = new Publisher({ ...app, outbound, disableAfterSeconds: 432_000 });
+  const deps = { ...app, outbound, disableAfterSeconds: 432_000 };
   return async ({ merchantId, storeId }) => {
-    await publisher.run({ merchantId, payload: { storeId } } as unknown as Job);
+    await publishEvents(deps, { merchantId, payload: { storeId } });
   };
 }
 

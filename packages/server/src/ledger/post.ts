@@ -23,6 +23,11 @@ export interface Posting {
   cause: { type: CauseType; id: string };
 }
 
+/** What takes journals back: each amount moves the other way. */
+export function reversed(postings: readonly Posting[]): Posting[] {
+  return postings.map((posting) => ({ ...posting, debit: posting.credit, credit: posting.debit }));
+}
+
 /** An account would fall below its floor. The failed statement has booked nothing. */
 export class BelowFloor extends Error {
   readonly account: Account;

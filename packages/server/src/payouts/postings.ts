@@ -1,4 +1,4 @@
-import type { Posting } from '../ledger/index.ts';
+import { type Posting, reversed } from '../ledger/index.ts';
 import type { BatchRow, ItemRow } from './queries.ts';
 
 /** The reservation of a submit: total and fees out of the balance, and the coins on the network. */
@@ -20,11 +20,7 @@ export function reservePostings(batch: BatchRow): Posting[] {
 
 /** The release of a canceled or rejected batch: the whole reservation. */
 export function releaseBatchPostings(batch: BatchRow): Posting[] {
-  return reservePostings(batch).map(({ debit, credit, ...posting }) => ({
-    debit: credit,
-    credit: debit,
-    ...posting,
-  }));
+  return reversed(reservePostings(batch));
 }
 
 /** A paid item: the coins are gone, the fee is charged. */
@@ -66,10 +62,5 @@ export function releasePostings(batch: BatchRow, item: ItemRow): Posting[] {
 
 /** A lost item whose money is given back: its settlement is reversed, and it is released like a failed one. */
 export function giveBackPostings(batch: BatchRow, item: ItemRow): Posting[] {
-  const unsettled = settlePostings(batch, item).map(({ debit, credit, ...posting }) => ({
-    debit: credit,
-    credit: debit,
-    ...posting,
-  }));
-  return [...unsettled, ...releasePostings(batch, item)];
+  return [...reversed(settlePostings(batch, item)), ...releasePostings(batch, item)];
 }

@@ -1,4 +1,4 @@
-import type { Posting } from '../ledger/index.ts';
+import { type Posting, reversed } from '../ledger/index.ts';
 import type { RefundRow } from './queries.ts';
 import type { MerchantBalance } from './states.ts';
 
@@ -37,9 +37,5 @@ export function releasePostings(refund: Sum, balance: MerchantBalance, wasSent: 
 
 /** Reverses the booking of a paid refund that is lost. */
 export function unpaidPostings(refund: Sum): Posting[] {
-  return paidPostings(refund).map(({ debit, credit, ...posting }) => ({
-    ...posting,
-    debit: credit,
-    credit: debit,
-  }));
+  return reversed(paidPostings(refund));
 }

@@ -2,7 +2,7 @@ import { lockStream, numberEvents, type PublishedEvent } from '../events/index.t
 import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
-import { BatchLoader } from '../platform/db/loaders/index.ts';
+import { loaderPer } from '../platform/db/loaders/index.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
@@ -19,36 +19,32 @@ interface StoreRef {
   storeId: string;
 }
 
-/** Numbers a store's new events for its stream and makes their deliveries; concurrent jobs of one store run as one. */
-export class Publisher {
-  readonly #deps: WebhookDeps;
-  readonly #stores: BatchLoader<StoreRef, undefined>;
+/** One loader per process: concurrent jobs of one store run as one. */
+const storesOf = loaderPer((deps: WebhookDeps) => ({
+  maxBatch: Number.POSITIVE_INFINITY,
+  loadBatch: async (_key: string, jobs: readonly StoreRef[]) => {
+    const [store] = jobs;
+    if (store !== undefined) await publishAll(deps, store);
+    return jobs.map(() => undefined);
+  },
+}));
 
-  constructor(deps: WebhookDeps) {
-    this.#deps = deps;
-    this.#stores = new BatchLoader({
-      maxBatch: Number.POSITIVE_INFINITY,
-      loadBatch: async (_key, jobs) => {
-        const [store] = jobs;
-        if (store !== undefined) await this.#publishAll(store);
-        return jobs.map(() => undefined);
-      },
-    });
-  }
+/** Handles `PUBLISH_JOB`: numbers a store's new events for its stream and makes their deliveries. */
+export async function publishEvents(
+  deps: WebhookDeps,
+  job: Pick<Job, 'merchantId' | 'payload'>,
+): Promise<JobOutcome> {
+  const store = { merchantId: job.merchantId, storeId: String(job.payload.storeId) };
+  await storesOf(deps).load(`${store.merchantId}/${store.storeId}`, store);
+  return 'done';
+}
 
-  async run(job: Job): Promise<JobOutcome> {
-    const store = { merchantId: job.merchantId, storeId: String(job.payload.storeId) };
-    await this.#stores.load(`${store.merchantId}/${store.storeId}`, store);
-    return 'done';
-  }
-
-  async #publishAll(store: StoreRef): Promise<void> {
-    for (;;) {
-      crashPoint('publish.before-transaction');
-      const isMore = await transact(this.#deps.db, (tx) => publishBatch(tx, this.#deps, store));
-      crashPoint('publish.after-commit');
-      if (!isMore) return;
-    }
+async function publishAll(deps: WebhookDeps, store: StoreRef): Promise<void> {
+  for (;;) {
+    crashPoint('publish.before-transaction');
+    const isMore = await transact(deps.db, (tx) => publishBatch(tx, deps, store));
+    crashPoint('publish.after-commit');
+    if (!isMore) return;
   }
 }
 

@@ -120,15 +120,13 @@ async function present(
   found: readonly LoggedTransfer[],
 ): Promise<ChainTransfer[]> {
   const finalOnes = found.filter(({ height }) => height <= final.height);
-  const others = found.filter(({ height }) => height > final.height);
-  // A small deposit may be credited from here on.
-  const isEarly = ({ height }: LoggedTransfer) =>
-    earlyConfirmations !== null && head.height - height + 1n >= BigInt(earlyConfirmations);
+  const mayBeCredited = ({ height }: LoggedTransfer) =>
+    height <= final.height ||
+    (earlyConfirmations !== null && head.height - height + 1n >= BigInt(earlyConfirmations));
   const indexed = [
-    ...(await feed.withIndexes(finalOnes, 'two')),
-    ...(await feed.withIndexes(others.filter(isEarly), 'two')),
+    ...(await feed.withIndexes(found.filter(mayBeCredited), 'two')),
     ...(await feed.withIndexes(
-      others.filter((one) => !isEarly(one)),
+      found.filter((one) => !mayBeCredited(one)),
       'one',
     )),
   ];

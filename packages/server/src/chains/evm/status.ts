@@ -55,17 +55,12 @@ async function statusInBlock(
   seen: Receipt,
   finalHeight: bigint,
 ): Promise<TxStatus> {
-  if (seen.height > finalHeight)
-    return await withChargeFault(node, content, describe(tx, content, seen, false), tx);
-  const agreed = await agreedReceipt(node, tx.txId);
-  if (agreed === undefined) throw disagreement(`that ${tx.txId} is in a block`);
-  // A reorganisation between the reads has moved it.
-  return await withChargeFault(
-    node,
-    content,
-    describe(tx, content, agreed, agreed.height <= finalHeight),
-    tx,
-  );
+  // Only a final block decides, and for that two endpoints have to agree.
+  const receipt = seen.height > finalHeight ? seen : await agreedReceipt(node, tx.txId);
+  if (receipt === undefined) throw disagreement(`that ${tx.txId} is in a block`);
+  // A reorganisation between the reads may have moved it above the final height.
+  const isFinal = receipt.height <= finalHeight;
+  return await withChargeFault(node, content, describe(tx, content, receipt, isFinal), tx);
 }
 
 /** A charge that failed says why, as its payer can mend it. */

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../../chains/port/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { BatchLoader } from '../../platform/db/loaders/index.ts';
+import { loaderPer } from '../../platform/db/loaders/index.ts';
 import type { Job, JobOutcome, JobRun, JobSpec } from '../../platform/jobs/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
@@ -46,20 +46,14 @@ export async function scanDeposits(deps: PaymentDeps, job: Job, run: JobRun): Pr
 }
 
 type Scan = () => Promise<void>;
-const sharedScans = new WeakMap<Db, BatchLoader<Scan, void>>();
-
 /** Callers that need the same network at the same time share one scan: many pages may be due in one second. */
-function sharedScansOf(db: Db): BatchLoader<Scan, void> {
-  const known = sharedScans.get(db);
-  if (known !== undefined) return known;
-  const load = async (_: string, [scan, ...others]: readonly Scan[]) => {
-    await scan?.();
-    return [undefined, ...others.map(() => undefined)];
-  };
-  const made = new BatchLoader<Scan, void>({ loadBatch: load, maxBatch: Number.MAX_SAFE_INTEGER });
-  sharedScans.set(db, made);
-  return made;
-}
+const sharedScansOf = loaderPer<Db, Scan, void>(() => ({
+  maxBatch: Number.POSITIVE_INFINITY,
+  loadBatch: async (_key, scans) => {
+    await scans[0]?.();
+    return scans.map(() => undefined);
+  },
+}));
 
 /** Scans a network up to the merchant's current time. @throws ChainUnavailable */
 export async function scanNow(deps: PaymentDeps, merchant: MerchantRef, network: Network): Promise<void> {
