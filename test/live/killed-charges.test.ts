@@ -65,14 +65,27 @@ describe.skipIf(!hasAnvil())('a worker that is killed while it charges wallets o
     return parseEventLogs({ abi: EVENTS, logs }).map(({ args }) => args);
   }
 
-  test.each(POINTS)('fault 88: the worker dies at %s', LONG, async (point) => {
-    await worker.kill();
-    await worker.start({ crashPoint: point });
-    await subscribe();
+  async function untilDead(): Promise<void> {
     while (worker.isUp) {
       await store.world.mine(1);
       await sleep(100);
     }
+  }
+
+  /** The transactions that were to bring a payer's mandate to the chain. */
+  const attemptsOf = ({ address }: PayerWallet) =>
+    asOwner(
+      store.service,
+      `select status, tx_id is not null as is_sent from transfer_attempt
+       where movement ->> 'kind' = 'activate' and movement -> 'mandate' ->> 'payer' = $1`,
+      [address],
+    );
+
+  test.each(POINTS)('fault 88: the worker dies at %s', LONG, async (point) => {
+    await worker.kill();
+    await worker.start({ crashPoint: point });
+    await subscribe();
+    await untilDead();
     expect(await worker.ended).toEqual({ signal: 'SIGKILL', code: null });
   });
 
@@ -99,5 +112,29 @@ describe.skipIf(!hasAnvil())('a worker that is killed while it charges wallets o
     ]);
     await store.expectSettled();
     expect(worker.surprises).toEqual([]);
+  });
+
+  test('fault 88: a mandate that is canceled while its worker is dead is never sent', LONG, async () => {
+    await worker.kill();
+    await subscribe();
+    const [canceled] = subscribed.splice(-1);
+    if (canceled === undefined) throw new Error('a subscription is made');
+    // Ether for it may come first.
+    while ((await attemptsOf(canceled.payer)).length === 0) {
+      await worker.start({ crashPoint: 'activate.after-commit' });
+      await untilDead();
+    }
+    expect(await attemptsOf(canceled.payer)).toEqual([{ status: 'reserved', is_sent: false }]);
+    expect(await calls().cancel(canceled.id)).toMatchObject({ status: 'canceled' });
+    expect(await attemptsOf(canceled.payer)).toEqual([{ status: 'failed', is_sent: false }]);
+    await worker.start();
+    // The sequence that was given up holds up nobody.
+    await subscribe();
+    const [next] = subscribed.slice(-1);
+    await store.until(() => calls().read(next?.id ?? ''), { status: 'active' });
+    expect(await attemptsOf(canceled.payer)).toEqual([{ status: 'failed', is_sent: false }]);
+    expect(await canceled.payer.balance()).toBe(FUNDS);
+    expect(await calls().read(canceled.id)).toMatchObject({ status: 'canceled' });
+    await store.expectSettled();
   });
 });

@@ -45,8 +45,10 @@ const ROWS = [
   '(payment.expired )*subscription.incomplete_expired',
   `${OPENED}( invoice.paid( subscription.active| subscription.updated)?)?`,
   'invoice.payment_failed( subscription.past_due)?',
-  '(payment.(expired|cancelled) )*subscription.canceled',
-  'subscription.updated( invoice.paid( subscription.active)?)*',
+  // The first events are those of charges that were withdrawn, as they waited for their mandate.
+  '(payment.failed )*(payment.(expired|cancelled) )*subscription.canceled',
+  '(payment.failed )*subscription.updated( invoice.paid( subscription.active)?)*',
+  'payment.failed( payment.failed)*( subscription.trialing)?',
   `payment.failed invoice.paid( subscription.active)?(${END})?`,
   '',
 ].map((row) => new RegExp(`^${row}$`));
@@ -347,16 +349,22 @@ export class World {
     this.#suspendedAt = null;
   }
 
+  unsent(pick: number): string[] {
+    return this.open.flatMap(({ id, pendingChargeId }) => (pendingChargeId === null || pick % 2 ? [] : [id]));
+  }
+
   decide(deed: Step['deed'], pick: number, chosen: InvoiceFacts | undefined): Decision | undefined {
     const { context, facts } = this;
     const { status, methodId } = this.subscription;
-    if (deed === 'mandate') return decideMandate(facts, `pm_${pick}`, context);
+    if (deed === 'mandate')
+      return decideMandate(facts, { methodId: `pm_${pick}`, withdrawn: this.unsent(pick) }, context);
     if (deed === 'topUp') return decideTopUp(facts, context);
     // Nobody can ask for anything; what was asked for just before, and what the chain shows, is written meanwhile.
     if (this.suspension.isSuspended) return undefined;
-    if (deed === 'cancel' && pick % 9 === 0) return decideCancel(facts, 'now', context);
+    const withdrawn = this.unsent(pick);
+    if (deed === 'cancel' && pick % 9 === 0) return decideCancel(facts, { at: 'now', withdrawn }, context);
     if (deed === 'cancelAt' && pick % 3 === 0)
-      return decideCancel(facts, this.now + 1 + (pick % 9_000_000), context);
+      return decideCancel(facts, { at: this.now + 1 + (pick % 9_000_000) }, context);
     if (deed === 'cancelAt') return decideUpdate(facts, { cancelAt: null, changesMore: false }, context);
     if (deed === 'pay' && methodId !== null && chosen?.pendingChargeId === null && chosen.page !== 'money') {
       const draft = new Draft(facts, context);

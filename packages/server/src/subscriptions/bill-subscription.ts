@@ -15,10 +15,12 @@ import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
 import { type ChargeReading, type ChargeTry, readForCharge, tryCharges } from './charge-invoice.ts';
+import { chargesWithdrawn } from './decide/charge.ts';
 import { Draft } from './decide/draft.ts';
-import { decideDue } from './decide/due.ts';
+import { decideDue, isEnding } from './decide/due.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { pollJob, realMsOf } from './jobs.ts';
+import { withdrawWaiting } from './withdraw-charges.ts';
 import { billingAfter, type DecisionToWrite, lockBillings, writeDecisions } from './write-decisions.ts';
 
 /** At most this many changes per run; another run continues, so that no run holds a worker for long. */
@@ -129,7 +131,9 @@ async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
   const ids = steps.map(({ subscriptionId }) => subscriptionId);
   const billings = await lockBillings(tx, first.merchantId, ids);
   crashPoint('billing.locked');
-  const plans = steps.map((step, i) => planOf(step, billings[i]));
+  const plans = [];
+  for (const [i, step] of steps.entries())
+    plans.push((await withdrawPlan(tx, step, billings[i])) ?? planOf(step, billings[i]));
   const tried = await tryCharges(
     tx,
     plans.flatMap(({ chargeTry }) => chargeTry ?? []),
@@ -150,6 +154,25 @@ interface Plan {
   chargeTry?: ChargeTry;
   /** Set where pages must be polled before the decision. */
   next?: Next;
+}
+
+/** A subscription whose end is due waits for no charge that waits itself until its mandate is on the network. */
+async function withdrawPlan(tx: Tx, step: Step, billing: Billing | undefined): Promise<Plan | undefined> {
+  const { context, isDueJob } = step;
+  if (billing === undefined || !isEnding(billing.facts, context.time.seconds)) return undefined;
+  const withdrawn = await withdrawWaiting(tx, billing, context);
+  if (withdrawn.length === 0) return undefined;
+  const draft = new Draft(billing.facts, decisionContextOf(context));
+  chargesWithdrawn(
+    draft,
+    withdrawn.map(({ invoiceId }) => invoiceId),
+  );
+  const { decision } = draft;
+  return {
+    step,
+    billing,
+    toWrite: { before: billing, decision, context, additions: { isDueJob, withdrawn } },
+  };
 }
 
 function planOf(step: Step, billing: Billing | undefined): Plan {

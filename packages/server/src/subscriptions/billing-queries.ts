@@ -98,6 +98,20 @@ export async function countServed(
   return rows[0]?.count ?? 0;
 }
 
+/** Which of these methods a subscription that is not over has. */
+export async function listServed(
+  tx: Tx,
+  merchantId: string,
+  methodIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (methodIds.length === 0) return new Set();
+  const { rows } = await sql<{ payment_method_id: string }>`
+    select distinct payment_method_id from subscription
+    where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])
+      and status in ('incomplete', 'trialing', 'active', 'past_due')`.execute(tx);
+  return new Set(rows.map(({ payment_method_id: id }) => id));
+}
+
 /** Whether a charge of an open invoice is due or pending. */
 export async function hasTryUnderWay(
   db: Db,

@@ -6,6 +6,7 @@ import type { SubscriptionFacts } from './decide/facts.ts';
 import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
+import { withdrawWaiting } from './withdraw-charges.ts';
 import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /** @throws Fail `resource_not_found`, `forbidden`, `invalid_request` */
@@ -22,8 +23,11 @@ export async function cancelSubscription(
     if (isFinal(subscription.status))
       throw new Fail('invalid_request', `A subscription that is ${subscription.status} cannot be canceled.`);
     const at = timeOf(body, subscription, context.time.seconds);
-    const decision = decideCancel(billing.facts, at, decisionContextOf(context));
-    return (await writeDecision(tx, { before: billing, decision, context })).subscription;
+    const withdrawn = at === 'now' ? await withdrawWaiting(tx, billing, context) : [];
+    const cancel = { at, withdrawn: withdrawn.map(({ invoiceId }) => invoiceId) };
+    const decision = decideCancel(billing.facts, cancel, decisionContextOf(context));
+    const toWrite = { before: billing, decision, context, additions: { withdrawn } };
+    return (await writeDecision(tx, toWrite)).subscription;
   });
 }
 

@@ -31,14 +31,17 @@ export async function methodOf(tx: Tx, id: string | undefined, payer: Payer): Pr
   const methodId = decodeId('paymentMethod', id);
   const method = methodId && (await findPaymentMethod(tx, merchantId, methodId));
   if (!method || method.customer_id !== customer_id) throw refuse('The customer has no such payment method.');
-  if (method.status !== 'active')
-    throw refuse(`This payment method is ${method.status}: it cannot be charged now.`);
+  requireActive(method);
   if (isShorter(interval, method.interval))
     throw refuse(
       `The payer has set the cap of this payment method for each ${method.interval}: it cannot be charged each ${interval}.`,
     );
   if (method.subscriptions !== null) await requireRoom(tx, method, method.subscriptions, payer);
   return method.payment_method_id;
+}
+
+function requireActive({ status }: PaymentMethodRow): void {
+  if (status !== 'active') throw refuse(`This payment method is ${status}: it cannot be charged now.`);
 }
 
 /** The network has a cap for each subscription, and refuses one that the payer has not signed for. */
@@ -50,7 +53,8 @@ async function requireRoom(
 ): Promise<void> {
   const { merchant_id: merchantId, payment_method_id: methodId } = method;
   // Of two at once the second waits here, and counts the first.
-  await lockPaymentMethods(tx, merchantId, [methodId]);
+  const [locked] = await lockPaymentMethods(tx, merchantId, [methodId]);
+  requireActive(locked ?? method);
   if ((await countServed(tx, method, own)) < signed) return;
   throw refuse(
     `The payer has signed this payment method for ${signed === 1 ? 'one subscription' : `${signed} subscriptions`}, and it serves as many. Leave payment_method_id out: the page of the subscription asks for a new signature.`,

@@ -112,7 +112,7 @@ test('active → past_due → canceled: the last failure ends it in its own chan
 
 test('a charge that fails on a page invoice before its due date moves nothing; its days count from there', () => {
   const paged = renewed(null);
-  const facts = after(paged, decideMandate(paged, 'pm_2', at(FEB + DAY)));
+  const facts = after(paged, decideMandate(paged, { methodId: 'pm_2' }, at(FEB + DAY)));
   expect(decideDue(facts, at(FEB + DAY)).do).toBe('try');
   const failed = decline(facts, FEB + DAY);
   expect(told(failed)).toBe('payment.failed invoice.payment_failed');
@@ -153,7 +153,7 @@ test('past_due → same: paid, while another invoice is overdue', () => {
 
 test('a cancel with a charge on its way: planned at once, done with what became of the charge', () => {
   const facts = order(renewed('pm_1'), FEB);
-  const planned = decideCancel(facts, 'now', at(FEB + 5));
+  const planned = decideCancel(facts, { at: 'now' }, at(FEB + 5));
   expect(told(planned)).toBe('subscription.updated');
   expect(planned.subscription).toMatchObject({ status: 'active', cancelAt: FEB + 5, canceledAt: null });
   const waiting = after(facts, planned);
@@ -215,7 +215,7 @@ test('a cap: above it the invoice fails, beside another charge of the window it 
 
 test('a mandate given while the charge of the one before is on its way is tried once that has failed', () => {
   const facts = order(renewed('pm_1'), FEB);
-  const given = after(facts, decideMandate(facts, 'pm_2', at(FEB + 1)));
+  const given = after(facts, decideMandate(facts, { methodId: 'pm_2' }, at(FEB + 1)));
   const failed = play(given, FEB + 5, (draft) => chargeFailed(draft, first(given).id, 'mandate_revoked'));
   expect(failed.invoices).toMatchObject([{ chargesEnded: false, nextTryAt: FEB + 5 }]);
 });
@@ -230,7 +230,7 @@ test('a page that becomes overdue late has all its dunning days from then', () =
 
 test('what waits for a network holds up nothing else: a mandate is tried, a period billed', () => {
   const paged = renewed(null);
-  const given = after(paged, decideMandate(paged, 'pm_2', at(FEB + 3 * DAY)));
+  const given = after(paged, decideMandate(paged, { methodId: 'pm_2' }, at(FEB + 3 * DAY)));
   expect(decideDue(given, at(FEB + 3 * DAY))).toMatchObject({ do: 'change', deadline: FEB + 3 * DAY });
   expect(decideDue(given, at(FEB + 3 * DAY), false)).toEqual({ do: 'try', invoiceId: first(given).id });
   const MAR = Date.UTC(2027, 2, 31) / 1000;
@@ -244,7 +244,7 @@ test('on the last day too: nothing is canceled before the mandate that was given
   let facts = renewed('pm_1');
   for (const days of [0, 1, 3, 5]) facts = after(facts, decline(facts, FEB + days * DAY));
   facts = order(facts, FEB + 7 * DAY);
-  facts = after(facts, decideMandate(facts, 'pm_2', at(FEB + 7 * DAY + 1)));
+  facts = after(facts, decideMandate(facts, { methodId: 'pm_2' }, at(FEB + 7 * DAY + 1)));
   const failed = play(facts, FEB + 7 * DAY + 5, (draft) =>
     chargeFailed(draft, first(facts).id, 'insufficient_balance'),
   );
@@ -257,7 +257,7 @@ test('on the last day too: nothing is canceled before the mandate that was given
 test('a mandate given while money for the page is on its way is tried once that was not enough', () => {
   const paged = renewed(null);
   const seen = { ...paged, invoices: [{ ...first(paged), page: 'money' as const }] };
-  const given = after(seen, decideMandate(seen, 'pm_2', at(FEB + DAY)));
+  const given = after(seen, decideMandate(seen, { methodId: 'pm_2' }, at(FEB + DAY)));
   expect(decideDue(given, at(FEB + DAY))).toEqual({ do: 'wait', at: null });
   const short = { ...given, invoices: [{ ...first(given), page: 'open' as const }] };
   expect(decideDue(short, at(FEB + 2 * DAY))).toEqual({ do: 'try', invoiceId: first(short).id });

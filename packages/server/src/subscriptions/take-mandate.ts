@@ -11,6 +11,7 @@ import { decideMandate } from './decide/mandate.ts';
 import { billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
+import { withdrawWaiting } from './withdraw-charges.ts';
 import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /** A mandate read from the chain, or signed for it. */
@@ -44,8 +45,14 @@ export async function takeMandate(
     const given = { merchantId: merchant.merchantId, storeId, customerId, ...shown };
     const method = await saveMandate(tx, given, context.time);
     if (method.payment_method_id === payment_method_id) return billing.subscription;
-    const decision = decideMandate(billing.facts, method.payment_method_id, decisionContextOf(context));
-    return (await writeDecision(tx, { before: billing, decision, context })).subscription;
+    const withdrawn = await withdrawWaiting(tx, billing, context);
+    const change = {
+      methodId: method.payment_method_id,
+      withdrawn: withdrawn.map(({ invoiceId }) => invoiceId),
+    };
+    const decision = decideMandate(billing.facts, change, decisionContextOf(context));
+    const toWrite = { before: billing, decision, context, additions: { withdrawn } };
+    return (await writeDecision(tx, toWrite)).subscription;
   });
 }
 

@@ -19,6 +19,7 @@ import {
 import { methodOf } from './find-method.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
+import { withdrawWaiting } from './withdraw-charges.ts';
 import { type Additions, lockBilling, writeDecision } from './write-decisions.ts';
 
 interface UpdateRequest {
@@ -33,8 +34,11 @@ export async function updateSubscription(
   { id, body }: UpdateRequest,
 ): Promise<SubscriptionRow> {
   return await withUpdate(deps, caller, { id, body }, async ({ tx, billing, context, update, additions }) => {
-    const decision = decideUpdate(billing.facts, update, decisionContextOf(context));
-    return (await writeDecision(tx, { before: billing, decision, context, additions })).subscription;
+    const withdrawn = update.methodId === undefined ? [] : await withdrawWaiting(tx, billing, context);
+    const whole = { ...update, withdrawn: withdrawn.map(({ invoiceId }) => invoiceId) };
+    const decision = decideUpdate(billing.facts, whole, decisionContextOf(context));
+    const toWrite = { before: billing, decision, context, additions: { ...additions, withdrawn } };
+    return (await writeDecision(tx, toWrite)).subscription;
   });
 }
 

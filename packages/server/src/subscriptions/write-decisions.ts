@@ -15,6 +15,7 @@ import { subscriptionsLock, writeContent, writeFacts } from './billing-queries.t
 import { decideDue } from './decide/due.ts';
 import type { Decision, Facts } from './decide/facts.ts';
 import { type BillingContext, decisionContextOf } from './deps.ts';
+import { dropMandates } from './drop-mandates.ts';
 import { dueJob, realMsOf } from './jobs.ts';
 import { mailJobs } from './mail-subscription.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -90,10 +91,18 @@ export interface Additions {
   metadata?: SubscriptionRow['metadata'] | undefined;
   /** The payment of the change's charge, with its event if it has one. */
   charge?: { invoiceId: string; paymentId: string; change: Change | undefined };
+  /** Charges that were withdrawn unsent for the change. */
+  withdrawn?: readonly WithdrawnCharge[] | undefined;
   /** Further jobs of the change. */
   jobs?: readonly JobSpec[];
   /** The change is made by the due job, which plans its next run itself. */
   isDueJob?: boolean;
+}
+
+export interface WithdrawnCharge {
+  invoiceId: string;
+  paymentId: string;
+  change: Change;
 }
 
 /** A decision about a locked subscription, before it is written. */
@@ -177,14 +186,22 @@ export async function writeDecisions(tx: Tx, list: readonly DecisionToWrite[]): 
     followUps.flatMap(({ events }) => events),
     followUps.flatMap(({ jobs }) => jobs),
   );
+  await dropMandates(
+    tx,
+    list.map(({ before, context }, i) => {
+      const after = subscriptions[i];
+      invariant(after !== undefined, 'each decision that is written has changed its subscription');
+      return { before: before.subscription, after, context };
+    }),
+  );
   crashPoint('billing.events-recorded');
   return changed;
 }
 
 /** Closes, opens and reprices the pages of a decision's invoices. */
 async function preparePages(tx: Tx, toWrite: DecisionToWrite) {
-  const { before, decision, context, additions: { charge } = {} } = toWrite;
-  const paymentEvents: PaymentEvent[] = [];
+  const { before, decision, context, additions: { charge, withdrawn = [] } = {} } = toWrite;
+  const paymentEvents: PaymentEvent[] = [...withdrawn];
   if (charge?.change !== undefined)
     paymentEvents.push({ invoiceId: charge.invoiceId, change: charge.change });
   const invoices = [];

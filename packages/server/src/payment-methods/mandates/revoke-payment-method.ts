@@ -30,8 +30,10 @@ export async function revokePaymentMethod(
   return await transact(deps.db, async (tx) => {
     const before = await lockPaymentMethod(tx, merchantId, paymentMethodId);
     if (before.status === 'revoked') throw new Fail('invalid_request', 'This payment method is revoked.');
-    await dropActivation(tx, merchantId, paymentMethodId, now.seconds);
-    return await writeRevoked(tx, before, now);
+    const after = await writeRevoked(tx, before, now);
+    // After the charges, which a sender locks first.
+    await dropActivation(tx, merchantId, paymentMethodId, now);
+    return after;
   });
 }
 

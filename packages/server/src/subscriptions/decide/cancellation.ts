@@ -1,3 +1,4 @@
+import { chargesWithdrawn } from './charge.ts';
 import { type DecisionContext, Draft } from './draft.ts';
 import { cancel } from './end.ts';
 import type { Decision, Facts, SubscriptionFacts } from './facts.ts';
@@ -12,9 +13,18 @@ export function periodEndAt(subscription: SubscriptionFacts, now: number): numbe
   return boundary(anchor, interval, periodIndex(anchor, interval, now) + 1);
 }
 
-/** Cancels now, or plans the cancel. While money is pending, the cancel waits until it is final. */
-export function decideCancel(facts: Facts, at: 'now' | number, context: DecisionContext): Decision {
+/**
+ * Cancels now, or plans the cancel. While money is pending, the cancel waits until it is final.
+ *
+ * @param withdrawn invoices whose charges were withdrawn unsent
+ */
+export function decideCancel(
+  facts: Facts,
+  { at, withdrawn = [] }: { at: 'now' | number; withdrawn?: readonly string[] },
+  context: DecisionContext,
+): Decision {
   const draft = new Draft(facts, context);
+  chargesWithdrawn(draft, withdrawn);
   if (at === 'now' && !draft.isAnyPaymentPending) {
     cancel(draft);
     return draft.decision;

@@ -123,6 +123,14 @@ export function chargeFailed(draft: Draft, invoiceId: string, code: string): voi
   tryFailed(draft, invoiceId, code);
 }
 
+/** Charges that were not sent are taken off their invoices, which another try may pay. None of them counts as a try. */
+export function chargesWithdrawn(draft: Draft, invoiceIds: readonly string[]): void {
+  for (const id of invoiceIds) {
+    draft.emit('payment.failed', id);
+    draft.put({ ...draft.invoice(id), pendingChargeId: null, capUse: null, nextTryAt: draft.now });
+  }
+}
+
 /**
  * A sent charge is final, but its wallet was listed meanwhile: it pays nothing, and its mandate is not charged again.
  * It still uses its part of the cap.

@@ -114,7 +114,7 @@ test('what a credit paid of an invoice whose charge is on its way is a credit ag
 
 test('a new mandate is tried at once though the charge of the one before fails for an amount that was reduced', () => {
   const world = charged();
-  world.apply(decideMandate(world.facts, 'pm_2', world.context));
+  world.apply(decideMandate(world.facts, { methodId: 'pm_2' }, world.context));
   world.apply(world.changeItems(2_000n, 'now'));
   expect(newest(world)).toMatchObject({ amount: 2_000n, reduction: 1_000n });
   world.draft((draft) => chargeFailed(draft, newest(world).id, 'mandate_revoked'));

@@ -120,7 +120,7 @@ function dueDunningChange(facts: Facts, { now, rules }: DecisionContext): DueCha
 const firstPaymentDeadline = ({ subscription }: Facts) => subscription.createdAt + FIRST_PAYMENT_SECONDS;
 
 /** Whether the subscription's end is due but waits for pending money: nothing else begins meanwhile. */
-function isEnding(facts: Facts, now: number): boolean {
+export function isEnding(facts: Facts, now: number): boolean {
   const { cancelAt, status } = facts.subscription;
   return (
     (cancelAt !== null && cancelAt <= now) || (status === 'incomplete' && firstPaymentDeadline(facts) <= now)

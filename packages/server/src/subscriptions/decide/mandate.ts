@@ -1,4 +1,5 @@
 import { hasPendingPayment } from '../../invoices/decide/index.ts';
+import { chargesWithdrawn } from './charge.ts';
 import { startTrial } from './creation.ts';
 import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
@@ -19,9 +20,14 @@ export function giveMandate(draft: Draft, methodId: string): boolean {
   return true;
 }
 
-/** The payer has given a mandate. */
-export function decideMandate(facts: Facts, methodId: string, context: DecisionContext): Decision {
+/** The payer has given a mandate. @param withdrawn invoices whose charges were withdrawn unsent */
+export function decideMandate(
+  facts: Facts,
+  { methodId, withdrawn = [] }: { methodId: string; withdrawn?: readonly string[] },
+  context: DecisionContext,
+): Decision {
   const draft = new Draft(facts, context);
+  chargesWithdrawn(draft, withdrawn);
   if (!giveMandate(draft, methodId)) draft.emit('subscription.updated');
   return draft.decision;
 }

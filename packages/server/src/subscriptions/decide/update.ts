@@ -1,3 +1,4 @@
+import { chargesWithdrawn } from './charge.ts';
 import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
 import { giveBack } from './give-back.ts';
@@ -9,6 +10,8 @@ export interface Update {
   /** The new sum of the items and when it counts; absent: the items stay. */
   items?: { amount: bigint; proration: 'now' | 'period_end' | 'none' };
   methodId?: string;
+  /** Invoices whose charges were withdrawn unsent for another method. */
+  withdrawn?: readonly string[];
   /** null: removes a planned cancel. */
   cancelAt?: number | null;
   /** Another public field has changed. */
@@ -18,6 +21,7 @@ export interface Update {
 /** One update by the merchant. A more expensive plan is billed in the same change. */
 export function decideUpdate(facts: Facts, update: Update, context: DecisionContext): Decision {
   const draft = new Draft(facts, context);
+  chargesWithdrawn(draft, update.withdrawn ?? []);
   const emittedByMandate = update.methodId !== undefined && giveMandate(draft, update.methodId);
   if (update.cancelAt !== undefined) draft.change({ cancelAt: update.cancelAt });
   const isChanged =

@@ -28,23 +28,34 @@ export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Pro
   await lockWallet(tx, { network, sender, chainNext: null });
 }
 
-/**
- * Fails an attempt that has no stored bytes. The holder may have signed it all the same and signs nothing else under its
- * id, so its sequence goes to another attempt, which pays nobody.
- */
+/** Fails an attempt as `giveUpAttempt` does, and its transfers with it. */
 export async function abandonAttempt(
   tx: Tx,
   work: Work,
   { attempt, verdicts, detail }: { attempt: AttemptRow; verdicts: readonly MemberVerdict[]; detail: string },
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  const { merchantId } = work.merchant;
+  const isGivenUp = await giveUpAttempt(tx, attempt, { detail, nowSeconds: work.nowSeconds });
+  if (isGivenUp) await writeUnsent(tx, work, verdicts, transfers);
+}
+
+/**
+ * Fails an attempt that has no stored bytes, under the lock of its wallet. The holder may have signed it all the same and
+ * signs nothing else under its id, so its sequence goes to another attempt, which pays nobody.
+ *
+ * @returns whether it had no outcome before
+ */
+export async function giveUpAttempt(
+  tx: Tx,
+  attempt: AttemptRow,
+  { detail, nowSeconds }: { detail: string; nowSeconds: number },
+): Promise<boolean> {
   const verdict = { attempt: 'failed' as const, members: [] };
   const closing = { attempt, verdict, detail, height: null, fee: null, signed: null, paidBy: new Map() };
-  const [closed] = await closeAttempts(tx, merchantId, [closing], work.nowSeconds);
-  if (closed === undefined) return;
-  await writeUnsent(tx, work, verdicts, transfers);
-  if (attempt.sequence !== null) await passOnSequence(tx, attempt, { detail, nowSeconds: work.nowSeconds });
+  const [closed] = await closeAttempts(tx, attempt.merchant_id, [closing], nowSeconds);
+  if (closed === undefined) return false;
+  if (attempt.sequence !== null) await passOnSequence(tx, attempt, { detail, nowSeconds });
+  return true;
 }
 
 async function passOnSequence(

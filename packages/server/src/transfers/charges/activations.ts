@@ -159,17 +159,6 @@ export async function endActivation(
     .execute();
 }
 
-/** Ends the activation of a mandate that is revoked. What was sent for it is watched to its end all the same. */
-export async function dropActivation(
-  tx: Tx,
-  merchantId: string,
-  activationId: string,
-  nowSeconds: number,
-): Promise<void> {
-  const open = await lockOpenActivation(tx, merchantId, activationId);
-  if (open !== undefined) await endActivation(tx, open, 'revoked', nowSeconds);
-}
-
 export interface EndedActivation {
   status: 'active' | 'failed';
   fault: ActivationFault | null;

@@ -120,3 +120,26 @@ export async function lockQueuedCharges(
     .forUpdate()
     .execute();
 }
+
+/** Locks those of these charges that have no attempt yet, and whose mandate is on its way to the network. */
+export async function lockAwaitingCharges(
+  tx: Tx,
+  merchantId: string,
+  groupIds: readonly string[],
+): Promise<TransferRow[]> {
+  return await tx
+    .selectFrom('transfer')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where(sql<boolean>`group_id = any(${groupIds}::uuid[])`)
+    .where('charge', 'is not', null)
+    .where('status', '=', 'queued')
+    .where(
+      sql<boolean>`exists (select from mandate_activation a
+        where a.merchant_id = transfer.merchant_id and a.network = transfer.network
+          and a.mandate_id = transfer.charge -> 'mandate' ->> 'mandateId' and a.status = 'open')`,
+    )
+    .orderBy('transfer_id')
+    .forUpdate()
+    .execute();
+}

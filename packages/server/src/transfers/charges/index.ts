@@ -1,4 +1,5 @@
 export { MANDATE_DECIDED_JOB } from './activate-mandate.ts';
-export { dropActivation, findEndedActivation, requestActivation } from './activations.ts';
+export { findEndedActivation, requestActivation } from './activations.ts';
 export { type ChargedWallet, findDecidedCharge, openChargesOf, sumOpenCharges } from './charge-queries.ts';
-export { refuseCharges } from './refuse-charges.ts';
+export { dropActivation, dropUnsentActivation } from './drop-activation.ts';
+export { refuseCharges, withdrawCharges } from './refuse-charges.ts';

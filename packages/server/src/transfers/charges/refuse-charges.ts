@@ -4,7 +4,7 @@ import type { Merchant } from '../../stores/index.ts';
 import { lockQueued, type TransferRow, writeOutcomes } from '../queries.ts';
 import type { TransferFailure } from '../states.ts';
 import { decidedJob, type Work } from '../work.ts';
-import { type ChargedWallet, lockQueuedCharges } from './charge-queries.ts';
+import { type ChargedWallet, lockAwaitingCharges, lockQueuedCharges } from './charge-queries.ts';
 
 // Charges that fail without a transaction. A charge that may be on the chain continues, and the chain decides it.
 
@@ -31,6 +31,30 @@ export async function refuseCharges(
   now: { seconds: number; realMs: number },
 ): Promise<void> {
   await failQueued(tx, await lockQueuedCharges(tx, merchantId, mandate), REVOKED, now);
+}
+
+/** Not the payer's failure either. */
+const WITHDRAWN: Refusal = {
+  code: 'network_unavailable',
+  message: 'The subscription ended, or got another wallet, before the charge was sent. Nothing was paid.',
+};
+
+/**
+ * Fails those of these charges that wait for their mandate's activation, whoever brings that to the network. Nobody else hears
+ * of it: the caller ends their payments in the same transaction.
+ *
+ * @param groupIds the charges' payments
+ * @returns those of them that have failed
+ */
+export async function withdrawCharges(
+  tx: Tx,
+  merchantId: string,
+  groupIds: readonly string[],
+  nowSeconds: number,
+): Promise<string[]> {
+  const waiting = await lockAwaitingCharges(tx, merchantId, groupIds);
+  await writeRefused(tx, waiting, WITHDRAWN, nowSeconds);
+  return waiting.map(({ group_id: groupId }) => groupId);
 }
 
 const OUTDATED: Refusal = {
@@ -82,19 +106,10 @@ async function failQueued(
   refusal: Refusal,
   now: { seconds: number; realMs: number },
 ): Promise<void> {
-  const [first] = queued;
-  if (first === undefined) return;
-  const { merchant_id: merchantId } = first;
-  const outcomes = queued.map(({ transfer_id: transferId }) => ({
-    transferId,
-    to: 'failed' as const,
-    ...refusal,
-    txId: null,
-  }));
-  await writeOutcomes(tx, merchantId, outcomes, now.seconds);
+  await writeRefused(tx, queued, refusal, now.seconds);
   await enqueue(
     tx,
-    queued.map(({ owner_type: ownerType, group_id: groupId }) => ({
+    queued.map(({ merchant_id: merchantId, owner_type: ownerType, group_id: groupId }) => ({
       merchantId,
       kind: decidedJob(ownerType),
       uniqueKey: groupId,
@@ -102,4 +117,21 @@ async function failQueued(
       payload: { groupId },
     })),
   );
+}
+
+async function writeRefused(
+  tx: Tx,
+  queued: readonly TransferRow[],
+  refusal: Refusal,
+  nowSeconds: number,
+): Promise<void> {
+  const [first] = queued;
+  if (first === undefined) return;
+  const outcomes = queued.map(({ transfer_id: transferId }) => ({
+    transferId,
+    to: 'failed' as const,
+    ...refusal,
+    txId: null,
+  }));
+  await writeOutcomes(tx, first.merchant_id, outcomes, nowSeconds);
 }
