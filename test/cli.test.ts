@@ -386,8 +386,11 @@ describe.skipIf(isSecondRun)('stopping and starting again', { timeout: LONG_MS }
     // A request that never ends keeps the orderly stop waiting.
     const hanging = fetch(sandbox.baseUrl, { method: 'POST', body: new ReadableStream(), duplex: 'half' });
     void hanging.catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    setTimeout(() => sandbox.process.kill('SIGTERM'), 800);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    sandbox.process.kill('SIGTERM');
+    await until(() => sandbox.printed.stderr.includes('stopping'), 20_000);
+    // Signals within 300 ms count once.
+    await new Promise((resolve) => setTimeout(resolve, 500));
     const { code, tookMs } = await sandbox.stop('SIGTERM');
     expect([code, tookMs < 3_000]).toEqual([1, true]);
     await until(() => !isAlive(sandbox.postgresPid), STOP_MAX_MS);

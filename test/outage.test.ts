@@ -14,7 +14,7 @@ import { type CuttableProxy, openProxy } from './jobs/cuttable-proxy.ts';
 import { type Answer, send } from './signed-request.ts';
 
 const BATCHES = '/api/v1/payout-batches';
-const ANSWER_WITHIN_MS = 5_000;
+const ANSWER_WITHIN_MS = 15_000;
 const batch = JSON.stringify({
   currency: 'USDT',
   items: [{ network: 'erc20', address: '0x52908400098527886E0F7030069857D2E4169EE7', amount: '5.00' }],

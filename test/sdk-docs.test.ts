@@ -84,7 +84,7 @@ const faces = [
 const faceText = faces.map((face) => readFileSync(face, 'utf8')).join('\n');
 const isCallable = ({ name }: Documented) => name.includes('.') || new RegExp(`\\b${name}\\b`).test(faceText);
 
-const documented = globSync('**/*.ts', { cwd: SDK })
+const documented = globSync('**/*.ts', { cwd: SDK, exclude: ['**/planted-*.ts'] })
   .filter((file) => !file.includes('test.ts') && file !== 'wire.ts' && !INNER.includes(file))
   .flatMap((file) => listPublic(file).filter(isCallable));
 

@@ -23,7 +23,7 @@ test.each(['serve', 'work'])(
       import { processEnvironment, readConfig } from '${SOURCE}/platform/config.ts';
       const running = await ${role}(readConfig(processEnvironment(), { port: '0' }, { logLevel: 'silent' }));
       await running.stop();
-      setTimeout(() => process.exit(${STILL_ALIVE}), 1_000).unref();`;
+      setTimeout(() => process.exit(${STILL_ALIVE}), 20_000).unref();`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       env: {
         ...process.env,

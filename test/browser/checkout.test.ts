@@ -324,7 +324,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
 
   test('an address that opens nothing says so kindly', async () => {
     const { made } = await session();
-    const { page } = await open(`${made.url.slice(0, -2)}zz`);
+    const { page } = await open(`${made.url.slice(0, -4)}1111`);
     await heading(page, 'There is no payment here');
     expect(await page.title()).toBe('There is no payment here');
     await keep(page, '17-not-found');

@@ -49,7 +49,7 @@ describe.each(NETWORKS)('%s', (network) => {
     const { merchantId } = own.merchant;
     const before = await seenBy(own);
     expect(before.payment.status).toBe('completed');
-    await own.chain.reorg(12);
+    await own.chain.reorg(40);
     await Promise.all([audit(merchantId, network), audit(merchantId, network)]);
     await audit(merchantId, network);
     expect(await seenBy(own)).toEqual(before);

@@ -21,7 +21,7 @@ afterAll(() => service.stop());
 async function bereft(network: Network) {
   const own = await creditedPayment(service, network);
   const { merchantId } = own.merchant;
-  await own.chain.reorg(12);
+  await own.chain.reorg(40);
   await auditOnce(service, merchantId, network);
   const merchant = encodeId('merchant', merchantId);
   const fill = (amount: string, reference: string, change: { currency?: string; network?: string } = {}) =>

@@ -145,7 +145,10 @@ for (const type of built) {
 }
 
 test('no code records an event that is marked as not built', () => {
-  const files = globSync('packages/server/src/**/*.ts', { cwd: ROOT, exclude: ['**/*.test.ts'] });
+  const files = globSync('packages/server/src/**/*.ts', {
+    cwd: ROOT,
+    exclude: ['**/*.test.ts', '**/planted-*.ts'],
+  });
   const code = files.map((file) => readFileSync(path.join(ROOT, file), 'utf8')).join('\n');
   const named = entries.filter(([type, entry]) => !entry.built && code.includes(`'${type}'`));
   expect(named.map(([type]) => type)).toEqual([]);

@@ -54,7 +54,7 @@ const UNKNOWN = { authorization: 'Bearer fl_test_2zmUdnxBgTMSbFsk5DGh3j2eGGeUxpT
 
 test('an upload counts while it comes and while it is answered, and no longer', async () => {
   const socket = await upload(head() + BODY.slice(0, -1));
-  await expect.poll(() => budget.held, { timeout: 10_000 }).toBeGreaterThan(MIB / 2);
+  await expect.poll(() => budget.held, { timeout: 60_000 }).toBeGreaterThan(MIB / 2);
   socket.write(BODY.slice(-1));
   const [answer] = await once(socket, 'data');
   expect(String(answer)).toMatch(/^HTTP\/1\.1 400 /);
@@ -63,13 +63,13 @@ test('an upload counts while it comes and while it is answered, and no longer', 
 
 test('what finds no room is 503 with Retry-After, and the next one is served', async () => {
   const slow = [await upload(head() + BODY.slice(0, -1)), await upload(head() + BODY.slice(0, -1))];
-  await expect.poll(() => budget.held, { timeout: 10_000 }).toBeGreaterThan(1.5 * MIB);
+  await expect.poll(() => budget.held, { timeout: 60_000 }).toBeGreaterThan(1.5 * MIB);
   const { answers } = await exchange(server.baseUrl, head() + BODY, { answers: 1 });
   expectError(answers[0] as WireAnswer, FUND, { status: 503, code: 'service_unavailable' });
   expect(answers[0]?.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect((await send(`${server.baseUrl}${BALANCES}`, merchant)).status).toBe(200);
   for (const socket of slow) socket.destroy();
-  await expect.poll(() => budget.held, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => budget.held, { timeout: 60_000 }).toBe(0);
   const after = await exchange(server.baseUrl, head() + BODY, { answers: 1 });
   expectError(after.answers[0] as WireAnswer, FUND, { status: 400, code: 'invalid_request_error' });
 });

@@ -128,11 +128,11 @@ test('D7: a body that does not come in time is 408 in the format of its path, an
 });
 
 test('D7: many slow clients do not hold up others', async () => {
-  const slow = await serveWith(service, { timeouts: { headersMs: 3_000, bodyMs: 3_000 } });
+  const slow = await serveWith(service, { timeouts: { headersMs: 8_000, bodyMs: 8_000 } });
   try {
     const begin = head(`POST ${FUND}`, [...signed(FUNDING), ['Content-Length', '1000']]);
     const clients = Array.from({ length: scaled(5_000, 100) }, (_, at) =>
-      exchange(slow.baseUrl, at % 2 === 0 ? begin : begin.slice(0, 40)),
+      exchange(slow.baseUrl, at % 2 === 0 ? begin : begin.slice(0, 40), { timeoutMs: 30_000 }),
     );
     let finished = 0;
     const all = Promise.all(clients.map((client) => client.then(() => finished++)));
@@ -157,7 +157,7 @@ test('a client that leaves in the middle of its body leaves nothing behind', asy
 });
 
 test('429 says in both formats when to come back, and then the key is served again', async () => {
-  const node = await service.addNode({ rate: { perSecond: 0.5, burst: 3 } });
+  const node = await service.addNode({ rate: { perSecond: 0.2, burst: 3 } });
   const call = (path: string, sender: TestMerchant) => send(`${node}${path}`, sender);
   for (const path of [BALANCES, BATCHES]) {
     const sender = await service.createMerchant({ funds: 0n });
@@ -166,11 +166,9 @@ test('429 says in both formats when to come back, and then the key is served aga
     const refused = await call(path, sender);
     const code = isPayoutPath(path) ? 'rate_limited' : 'RATE_LIMIT_EXCEEDED';
     expectError(refused, path, { status: 429, code });
-    expect(refused.headers.get('retry-after')).toMatch(/^[12]$/);
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-5]$/);
     expect((await call(path, sister)).status).toBe(200);
-    await expect
-      .poll(async () => (await call(path, sender)).status, { timeout: 5_000, interval: 250 })
-      .toBe(200);
+    await expect.poll(async () => (await call(path, sender)).status, { interval: 250 }).toBe(200);
   }
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send } from '../signed-request.ts';
@@ -20,6 +20,9 @@ beforeAll(async () => {
   api = await loadApi(service.baseUrl);
   lists = api.operations.filter(({ parameters }) => parameters.some(({ name }) => name === 'starting_after'));
   for (const n of [1, 2, 3]) await makeOneOfEach(n);
+  const areRefunded = async () =>
+    (await read(listOf('listRefunds'), {})).data.every(({ status }) => status === 'succeeded');
+  await vi.waitUntil(areRefunded, { timeout: 60_000, interval: 200 });
 }, 120_000);
 afterAll(async () => {
   await service?.stop();

@@ -73,6 +73,6 @@ test('a payout waits during an outage and ends shortly after it', async () => {
   await expect.poll(async () => (await sdk.payouts.retrieve(batch_id)).status).toBe('processing');
   await sdk.testHelpers.advanceClock(60);
   await expect
-    .poll(async () => (await sdk.payouts.retrieve(batch_id)).status, { timeout: 15_000 })
+    .poll(async () => (await sdk.payouts.retrieve(batch_id)).status, { timeout: 60_000 })
     .toBe('completed');
 });

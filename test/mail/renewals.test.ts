@@ -7,7 +7,7 @@ import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { stopNetwork } from '../../packages/server/src/transfers/blocks/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { billing, DAY } from '../subscriptions/billing.ts';
+import { billing, DAY, HOUR } from '../subscriptions/billing.ts';
 
 const WAIT = { timeout: 60_000 };
 const ADA = 'ada@example.com';
@@ -35,6 +35,15 @@ async function begun(balance: number, customer_email: string | null = ADA) {
   return { merchant, calls, id };
 }
 
+/** Moves the clock to so many seconds before the end of the period: months differ in length. */
+async function untilBeforeEnd(
+  { calls, id }: Pick<Awaited<ReturnType<typeof begun>>, 'calls' | 'id'>,
+  before: number,
+) {
+  const { now } = (await calls.call('/test_helpers/clock')).json as { now: number };
+  await calls.advance(((await calls.read(id)).current_period_end ?? 0) - before - now);
+}
+
 test('each charge of a subscription has a receipt, with its transaction', async () => {
   const { merchant, calls, id } = await begun(60_000_000);
   await expect.poll(async () => (await ofKind(merchant, 'receipt')).length, WAIT).toBe(1);
@@ -53,9 +62,9 @@ test('each charge of a subscription has a receipt, with its transaction', async 
 
 test('3 days before a renewal that its wallet cannot pay, the customer is told, once', async () => {
   const { merchant, calls, id } = await begun(30_000_000);
-  await calls.advance(26 * DAY);
+  await untilBeforeEnd({ calls, id }, 3 * DAY + HOUR);
   expect(await ofKind(merchant, 'renewal_short')).toEqual([]);
-  await calls.advance(3 * DAY);
+  await calls.advance(2 * HOUR);
   await expect.poll(async () => (await ofKind(merchant, 'renewal_short')).length, WAIT).toBe(1);
   const [mail] = await ofKind(merchant, 'renewal_short');
   expect(mail).toMatchObject({ to: ADA, about: id });
@@ -70,7 +79,7 @@ test('3 days before a renewal that its wallet cannot pay, the customer is told, 
 test('a renewal that its wallet can pay is not announced, and one without an address neither', async () => {
   const paying = await begun(60_000_000);
   const silent = await begun(30_000_000, null);
-  for (const { calls } of [paying, silent]) await calls.advance(29 * DAY);
+  for (const one of [paying, silent]) await untilBeforeEnd(one, DAY);
   const jobs = async ({ merchant: { merchantId } }: typeof paying) =>
     await service.app.db
       .selectFrom('job')

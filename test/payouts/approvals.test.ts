@@ -253,7 +253,7 @@ test('fault 63: items changed after they were approved are not sent', async () =
         `select attempts, last_error from job where kind = 'payouts.process' and unique_key = $1`,
         [decodeId('payoutBatch', batchId)],
       );
-    await expect.poll(async () => (await job())[0]?.attempts ?? 0, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await job())[0]?.attempts ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
     expect((await job())[0]?.last_error).toContain('the items are those that were submitted');
     expect(
       await asOwner(service, 'select from transfer where group_id = $1', [decodeId('payoutBatch', batchId)]),
@@ -280,7 +280,7 @@ test('undecided for seven days: rejected and released; decided in time: the expi
   await calls.cancel(answered);
   await asOwner(service, `update job set due_at_ms = 0 where kind = 'payouts.expire-approval'`);
   const worker = await service.startWorker();
-  await expect.poll(() => statusOf(batchId), { timeout: 10_000 }).toBe('rejected');
+  await expect.poll(() => statusOf(batchId), { timeout: 60_000 }).toBe('rejected');
   await expect
     .poll(
       async () => (await asOwner(service, `select from job where kind = 'payouts.expire-approval'`)).length,

@@ -9,6 +9,7 @@ import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import type { Answer } from '../signed-request.ts';
+import { untilHeldUp } from '../subscriptions/by-hand.ts';
 import { bodyOf, type Calls, caller, configure, TO, verdict } from './requests.ts';
 
 /** The wait of B11 made short: how long is the pool's business, that it ends in 503 is ours. */
@@ -370,7 +371,7 @@ test('B11: a waiting second request gets the first one’s batch as soon as it i
     key,
   ]);
   const second = nodes[1].create(body, key);
-  const winner = await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 400, 'waits'))]);
+  const winner = await Promise.race([second, untilHeldUp(service, second).then(() => 'waits')]);
   expect(winner).toBe('waits');
   await holder.query('rollback');
   await holder.end();

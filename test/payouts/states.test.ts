@@ -238,7 +238,13 @@ async function tell({ network, items, commands }: Story): Promise<PayoutBatchSta
 test(
   'I7, fault 59: no sequence of commands leaves the table of moves, and the money adds up in every state',
   async () => {
-    const seen = new Set<PayoutBatchStatus>();
+    // Few random stories of a short run get this far.
+    const paid: Story = {
+      network: 'erc20',
+      items: [{ kind: 'succeed', amount: 1 }],
+      commands: [{ do: 'submit' }],
+    };
+    const seen = new Set<PayoutBatchStatus>(await tell(paid));
     const property = fc.asyncProperty(
       fc.array(story, { minLength: scaled(40, 20), maxLength: scaled(40, 20), size: 'max' }),
       async (stories) => {

@@ -62,7 +62,7 @@ test('active → active: each period is billed and charged on the day of the anc
     expect(invoice).toMatchObject({ status: 'paid', amount_due: 2_000 });
     expect(invoice.period_start).toBe(i === 0 ? subscription.created : invoices[i - 1]?.period_end);
     if (i > 0) {
-      expect(invoice.created - invoice.period_start).toBeLessThan(2);
+      expect(invoice.created - invoice.period_start).toBeLessThan(10);
       expect(invoice.due_date).toBe(invoice.created);
       expect(invoice.payment_id).toMatch(/^pay_/);
     }

@@ -42,16 +42,18 @@ async function stateOf(merchantId: string): Promise<Record<string, string | null
 /** Once nothing of it is under way any more. */
 async function restingState(merchantId: string) {
   let state = await stateOf(merchantId);
+  let same = 0;
   await expect
     .poll(
       async () => {
         const before = state;
         state = await stateOf(merchantId);
-        return isDeepStrictEqual(state, before);
+        same = isDeepStrictEqual(state, before) ? same + 1 : 0;
+        return same;
       },
-      { timeout: 30_000, interval: 500 },
+      { interval: 500 },
     )
-    .toBe(true);
+    .toBeGreaterThanOrEqual(3);
   return state;
 }
 
@@ -178,7 +180,7 @@ test('each page of a suspended merchant says so, and changes nothing; afterwards
   for (const call of calls.filter(({ method }) => method === 'POST')) {
     const last = await restingState(merchantId);
     await browse(call);
-    await expect.poll(() => stateOf(merchantId), { timeout: 10_000 }).not.toEqual(last);
+    await expect.poll(() => stateOf(merchantId), { timeout: 60_000 }).not.toEqual(last);
   }
 }, 240_000);
 
@@ -202,7 +204,11 @@ test('money that a payer was asked for before is credited, and the page shows it
   const { id: paymentId, address } = await calls.pay(id, { final: false, amount: 40 * TOKEN });
   await setMerchantStatus(service.app, merchant.merchantId, 'suspended');
   const state = async () => (await (await fetch(`${url}/state`)).json()) as { state: string; due: unknown };
-  expect(await state()).toMatchObject({ state: 'confirming', due: null });
+  // `confirming` lasts two seconds.
+  expect(await state()).toMatchObject({
+    state: expect.stringMatching(/^(confirming|suspended)$/),
+    due: null,
+  });
   expect(await (await fetch(url)).text()).not.toContain(address);
   await expect.poll(async () => (await state()).state, { timeout: 30_000 }).toBe('suspended');
   const page = await (await fetch(url)).text();

@@ -215,8 +215,11 @@ test.each([{ isAlike: false }, { isAlike: true }])(
       }
       expect(paid.filter(({ times }) => times !== 1)).toEqual([]);
       expect(wanted).toEqual(expect.arrayContaining(paid));
-      const stopped = await Promise.all([service, copy].map(({ app }) => hasHistoryChanged(app.db)));
-      expect(stopped).toContain(true);
+      const stopped = async () => {
+        await Promise.all([callAll(service), callAll(copy)]);
+        return await Promise.all([service, copy].map(({ app }) => hasHistoryChanged(app.db)));
+      };
+      await expect.poll(stopped, POLL).toContain(true);
     } finally {
       await copy.stop();
       await service.stop();
@@ -244,9 +247,15 @@ test('fault 76: once a copy was adopted, the original finds a newer generation a
     const paid = await moved([merchant]);
     expect(paid).toEqual(await allItems(copy, [merchant]));
     await submit(service);
-    await work(service, () => provoke(service));
+    await work(service, async () => {
+      await provoke(service);
+      const isChanged = async () => {
+        await callAll(service);
+        return await hasHistoryChanged(service.app.db);
+      };
+      await expect.poll(isChanged, POLL).toBe(true);
+    });
     expect(await moved([merchant])).toEqual(paid);
-    expect(await hasHistoryChanged(service.app.db)).toBe(true);
     expect(await hasHistoryChanged(copy.app.db)).toBe(false);
   } finally {
     await copy.stop();

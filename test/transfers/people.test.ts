@@ -117,7 +117,7 @@ describe.each(NETWORKS)('%s', (network) => {
       await stuck.chain.mine(2);
       return await statusOf(other);
     };
-    await expect.poll(bothGoOn, { timeout: 15_000 }).toBe('completed');
+    await expect.poll(bothGoOn, { timeout: 60_000 }).toBe('completed');
     expect(await statusOf(stuck)).toBe('processing');
     await moveClock(service, stuck, 1_800);
     await step(process, 3);

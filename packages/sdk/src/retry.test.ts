@@ -78,7 +78,7 @@ describe('reads', () => {
   test('a timeout covers a body that never ends, too', async () => {
     const stalls: Step = (response) => void response.writeHead(200).write('{"object":');
     await using peer = await startPeer(stalls, neverAnswers);
-    const client = peer.client({ timeoutMs: 100, maxRetries: 1 });
+    const client = peer.client({ timeoutMs: 1_000, maxRetries: 1 });
     await expect(client.balances.retrieve()).rejects.toThrow(TimeoutError);
     expect(peer.received).toHaveLength(2);
   });
@@ -128,7 +128,7 @@ describe('creating a batch that may have happened: the list is read first (spec 
     ['a timeout', neverAnswers],
   ])('B2: after %s it is there: no second POST', async (_name, trouble) => {
     await using peer = await startPeer(trouble, batches({ batch_id: 'pb_1' }));
-    const made = await peer.client({ timeoutMs: 200 }).payouts.create(input);
+    const made = await peer.client({ timeoutMs: 2_000 }).payouts.create(input);
     expect(made.batch_id).toBe('pb_1');
     expect(calls(peer)).toEqual(['POST /payout-batches', LOOK]);
     const [post, look] = peer.received;

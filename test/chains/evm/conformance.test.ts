@@ -54,7 +54,7 @@ async function openEthereum(): Promise<ChainEnvironment> {
   await client.setAutomine(false);
   await client.mine({ blocks: FINAL_BLOCKS });
 
-  const rpc = new EvmEndpoints(network, { log: createLogger('silent'), timeoutMs: 2_000, restMs: 0 });
+  const rpc = new EvmEndpoints(network, { log: createLogger('silent'), timeoutMs: 20_000, restMs: 0 });
   const feed = new BlockFeed(rpc, network, { refreshMs: 0, keepMs: 0 });
   const signer = new KeySigner();
   let losing = 0;

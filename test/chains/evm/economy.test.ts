@@ -13,7 +13,7 @@ describe.skipIf(!hasAnvil())('what reading costs', () => {
   afterAll(() => environment?.stop());
   afterEach(() => environment.node(0).forget());
 
-  test('an idle installation makes as many calls for 1 and 200 merchants and for 10 and 10,000 addresses', async () => {
+  test('an idle installation makes no call for each merchant or address', async () => {
     const calls = (merchants: number, addresses: number) =>
       callsOfIdle(environment, { merchants, addresses, blocks: BLOCKS });
     const one = await calls(1, 10);
@@ -23,8 +23,8 @@ describe.skipIf(!hasAnvil())('what reading costs', () => {
       `calls in ${BLOCKS} blocks: ${one} for one merchant, ${many} for 200, ${watched} for 10,000 addresses`,
     );
     expect(one).toBeGreaterThan(BLOCKS);
-    // A look more or less, by when the clock ticks.
-    for (const other of [many, watched]) expect(Math.abs(other - one) / one).toBeLessThan(0.25);
+    // A slow machine looks more often at each block; a call for each merchant or address would be many times as much.
+    for (const other of [many, watched]) expect(other).toBeLessThan(2 * one);
   });
 
   test('1,000 deposits in 10 blocks are found by one scan', async () => {

@@ -117,7 +117,7 @@ export class EvmEnvironment {
       endpoints,
       finality: { ...this.network.finality, ...(earlyConfirmations !== undefined && { earlyConfirmations }) },
     };
-    const rpc = new EvmEndpoints(network, { log: createLogger('silent'), timeoutMs: 2_000, restMs: 0 });
+    const rpc = new EvmEndpoints(network, { log: createLogger('silent'), timeoutMs: 20_000, restMs: 0 });
     this.#opened.push(rpc);
     const feed = new BlockFeed(rpc, network, { refreshMs: 0, keepMs: 0, ...options });
     const tank = addressesOf(0).hot;

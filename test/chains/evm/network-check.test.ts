@@ -22,7 +22,7 @@ describeOnAnvil('checking a network', (get) => {
     ...changes,
   });
   const problemsOf = async (changes: Partial<EvmNetwork> = {}) =>
-    (await checkEndpoints(networkOf(changes), { log: createLogger('silent'), timeoutMs: 5_000 })).map(
+    (await checkEndpoints(networkOf(changes), { log: createLogger('silent'), timeoutMs: 10_000 })).map(
       ({ problems }) => problems,
     );
 
@@ -79,7 +79,7 @@ describeOnAnvil('checking a network', (get) => {
     const log = createLogger('info', { write: (line) => void lines.push(line) });
     const open = (changes: Partial<EvmNetwork> = {}) => {
       const network = networkOf(changes);
-      return new CheckedNode(new EvmEndpoints(network, { log, timeoutMs: 2_000, restMs: 0 }), network, log);
+      return new CheckedNode(new EvmEndpoints(network, { log, timeoutMs: 20_000, restMs: 0 }), network, log);
     };
     get().node(0).lie = ({ method }) => (method === 'eth_getCode' ? '0x' : undefined);
     expect(await open().call('eth_chainId', [])).toBe('0x7a69');

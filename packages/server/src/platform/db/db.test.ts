@@ -66,7 +66,7 @@ test.each(['between two statements', 'in a transaction'])(
         await standstill.promise;
         await session.query('select 1');
       },
-      { idleMs: 100 },
+      { idleMs: 1_500 },
     );
     await locked.promise;
     await inSession(database.url, (session) => session.query(lock));

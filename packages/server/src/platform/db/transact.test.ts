@@ -82,7 +82,7 @@ test('a row that somebody else holds is waited for no longer than the pool says,
   const waited = await transact(hasty, (tx) => add(tx, 'a')).catch((error: unknown) => error);
   expect(codeOf(waited)).toBe('55P03');
   expect(isUnavailable(waited)).toBe(true);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(performance.now() - started).toBeLessThan(8_000);
   await holder.query('rollback');
   await transact(hasty, (tx) => add(tx, 'a'));
   expect(await tally()).toEqual({ a: 1, b: 0 });

@@ -129,12 +129,10 @@ test('one that fails fails alone, with its own error', async () => {
   const worker = bench.start({ a: handlerOf(step) });
   await addJobs();
   await expect
-    .poll(
-      async () =>
-        (await bench.rows())
-          .map((row) => row.last_error?.split('\n')[0])
-          .toSorted((a = '', b = '') => (a < b ? -1 : 1)),
-      { timeout: 5_000 },
+    .poll(async () =>
+      (await bench.rows())
+        .map((row) => row.last_error?.split('\n')[0])
+        .toSorted((a = '', b = '') => (a < b ? -1 : 1)),
     )
     .toEqual(['DatabaseError: division by zero', 'Error: not three']);
   await worker.stop(1_000);
@@ -174,13 +172,13 @@ test('N1: one whose job another worker has taken over writes nothing, the others
       await sql`update job set fence = fence + 1 where payload ->> 'n' = '5'`.execute(bench.db);
     }
     // So that nobody's step begins before the robbery.
-    await expect.poll(() => isRobbed, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => isRobbed).toBe(true);
     await step(run, n);
     return 'done';
   };
   bench.start({ a: handler });
   await addJobs();
-  await expect.poll(async () => (await bench.rows()).length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(async () => (await bench.rows()).length).toBe(1);
   await expect.poll(async () => (await effects()).names).toEqual(without(5));
   expect(await bench.rows()).toMatchObject([{ payload: { n: 5 } }]);
 });

@@ -28,7 +28,7 @@ async function runs(before: (run: JobRun, heard: () => void) => void, heardMost:
       });
       await bench.add(JOB);
       // A read of revisions for this worker has ended by then.
-      for (let wait = 0; wait < 40 && heard < heardMost; wait++)
+      for (let wait = 0; wait < 800 && heard < heardMost; wait++)
         await new Promise((next) => setTimeout(next, 25));
       over.open();
       return { againAtMs: bench.clock.nowMs() + DAY_MS };
