@@ -50,11 +50,50 @@ export interface SignEntry {
   delegations?: readonly { account: number; index: number; nonce: string; delegate: string }[];
 }
 
+/** A charge on spl, which no contract keeps. */
+export interface ChargeEntry {
+  id: string;
+  asset: string;
+  payer: string;
+  /** Units. */
+  amount: string;
+  /** Units that may be pulled a second time. */
+  resent: string;
+}
+
+/** A signature on trc20 or spl: the only one of its attempt. */
+export interface SignOnceEntry {
+  type: 'sign_once';
+  /** Unix milliseconds, never less than the entry before. */
+  at: number;
+  /** Digest of the policy in force. */
+  policy: string;
+  history: string;
+  network: 'trc20' | 'spl';
+  account: number;
+  sender: string;
+  attempt: string;
+  /** Attempts that the signer learned with it. */
+  numbers: readonly (readonly [ordinal: string, attempt: string])[];
+  /** The bytes that were signed, hex: a server that lost the answer gets them again. */
+  unsigned: string;
+  /** Of trc20: Unix milliseconds from which on the transaction is certainly in no block. */
+  deadFrom?: number;
+  /** Sun or lamports that it takes at most. */
+  fee: string;
+  kind: string;
+  payment?: PaymentEntry;
+  charge?: ChargeEntry;
+  /** Sun given to a wallet of ours. */
+  topUp?: string;
+}
+
 /** The lines of a journal. */
 export type Entry =
   | { type: 'open'; at: number; version: 1; fingerprint: string }
   | { type: 'start'; at: number; policy: string }
   | SignEntry
+  | SignOnceEntry
   | { type: 'claim'; at: number; history: string; generation: string }
   | { type: 'freeze'; at: number; reason: string }
   | { type: 'unfreeze'; at: number };

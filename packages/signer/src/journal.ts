@@ -18,6 +18,7 @@ const TYPES: readonly string[] = [
   'open',
   'start',
   'sign',
+  'sign_once',
   'claim',
   'freeze',
   'unfreeze',

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { approversOf } from './approvals.ts';
+import { admitPayment, checkFrozen, checkMerchant, checkTopUp, placeIn } from './admit.ts';
 import { fromHex, toHex } from './bytes.ts';
-import type { PaymentEntry, SignEntry } from './entries.ts';
+import type { SignEntry } from './entries.ts';
 import type { Memory, SignedSequence, Version } from './memory.ts';
-import { placeAttempt } from './numbering.ts';
-import type { PaymentRules, Policy } from './policy.ts';
+import type { Policy } from './policy.ts';
 import type { Purpose, SignRequest } from './protocol.ts';
 import { type AddressBook, type Delegation, type Movement, matchPurpose } from './purposes.ts';
 import { Refused } from './refusal.ts';
@@ -34,11 +33,7 @@ export interface Verdict {
  */
 export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
   const { memory, policy, book } = knowledge;
-  if (memory.frozen !== null)
-    throw new Refused(
-      'frozen',
-      `the signer is frozen: ${memory.frozen.reason}. florin signer unfreeze ends it.`,
-    );
+  checkFrozen(memory);
   const sender = book.hot(request.account);
   const numbers = placeIn(memory, sender, request);
   const tx = read(request);
@@ -99,39 +94,6 @@ function read({ unsigned }: SignRequest): UnsignedTransaction {
   }
 }
 
-/** The attempts that the signer learns with this one. */
-function placeIn(
-  memory: Memory,
-  sender: string,
-  { attempt }: SignRequest,
-): readonly (readonly [ordinal: bigint, attemptId: string])[] {
-  const { history, attemptId, previous } = attempt;
-  if (memory.held !== null && memory.held.history !== history)
-    throw new Refused(
-      'history',
-      `the signer signs for another history of the database since generation ${memory.held.generation}.`,
-    );
-  const ordinal = BigInt(attempt.ordinal);
-  const before = attempt.before ?? (previous === null || ordinal === 0n ? [] : [previous]);
-  if (BigInt(before.length) > ordinal)
-    throw new Refused('history', 'there are more attempts before this one than its number allows.');
-  const isWhole = ordinal === 0n || attempt.before !== undefined;
-  const placing = placeAttempt(memory.numbering(sender, history), { ordinal, attemptId, before, isWhole });
-  switch (placing.is) {
-    case 'placed':
-      return placing.added;
-    case 'taken':
-      throw new Refused(
-        'history',
-        `number ${placing.ordinal} of ${sender} is another attempt's to the signer.`,
-      );
-    case 'gap': {
-      const from = placing.from === null ? null : String(placing.from);
-      throw new Refused('unknown_attempts', 'the signer does not know the attempts before this one.', from);
-    }
-  }
-}
-
 /** All that two versions of one transaction have in common: everything but fees, gas and authorizations. */
 function bodyOf(tx: UnsignedTransaction, purpose: Purpose): string {
   const parts = [String(tx.chainId), tx.to, String(tx.value), toHex(tx.data), identityOf(purpose)];
@@ -150,6 +112,7 @@ function identityOf(purpose: Purpose): unknown[] {
     case 'account':
     case 'activate':
     case 'gas':
+    case 'energy':
     case 'approve':
     case 'deploy':
     case 'fill':
@@ -238,127 +201,12 @@ function firstTime(
   { payment, topUp }: Movement,
   knowledge: Knowledge,
 ): Pick<SignEntry, 'payment' | 'topUp'> {
-  if (topUp !== undefined) return { topUp: String(checkTopUp(topUp, knowledge)) };
-  if (payment === undefined) return {};
-  checkMerchant(request.account, payment.purpose.merchant, knowledge);
-  return { payment: admitPayment(sender, payment, knowledge) };
-}
-
-function checkTopUp(value: bigint, { memory, policy: { erc20 }, now }: Knowledge): bigint {
-  if (value > erc20.gasTopUp)
-    throw new Refused('limit', `gas_top_up of the policy is ${erc20.gasTopUp} wei, this asks for ${value}.`);
-  if (memory.day('top-up').total(now) + value > erc20.gasTopUpsPerDay)
-    throw new Refused(
-      'limit',
-      `gas_top_ups_per_day of the policy, ${erc20.gasTopUpsPerDay} wei, is used up.`,
-    );
-  return value;
-}
-
-/** An account pays for one merchant: the approvals of another one's batch are worth nothing here. */
-function checkMerchant(account: number, merchant: string, { memory, policy }: Knowledge): void {
-  const owner = policy.accounts.get(account) ?? memory.merchantOf(account);
-  if (owner !== undefined && owner !== merchant)
-    throw new Refused('purpose', `account ${account} belongs to merchant ${owner}, not to ${merchant}.`);
-  const fixed = [...policy.accounts].find(([, one]) => one === merchant)?.[0];
-  const own = fixed ?? memory.accountOf(merchant);
-  if (own !== undefined && own !== account)
-    throw new Refused('purpose', `merchant ${merchant} has account ${own}, not ${account}.`);
-}
-
-/** Items, people and limits. */
-function admitPayment(
-  sender: string,
-  { purpose, items, via }: NonNullable<Movement['payment']>,
-  knowledge: Knowledge,
-): PaymentEntry {
-  const { memory, policy, now } = knowledge;
-  const { kind, merchant, id, asset } = purpose;
-  const rules = kind === 'payout' ? policy.payouts : policy.refunds;
-  let [counted, resent, unapproved] = [0n, 0n, 0n];
-  for (const { place, amount: text } of items) {
-    const amount = BigInt(text);
-    if (amount > rules.perTransfer)
-      throw new Refused('limit', `place ${place}: per_transfer of the policy is ${rules.perTransfer} units.`);
-    const before = memory.item(sender, id, place);
-    // The contract pays a place once, whatever is signed for it.
-    const isSafe = before !== undefined && via !== null && before.via === via;
-    if (before !== undefined && !isSafe) resent += amount;
-    counted += excess(amount, isSafe ? before.amount : 0n);
-    // An approved item that is signed once more without people may go to somebody else.
-    unapproved += excess(amount, isSafe ? before.unapproved : 0n);
+  const { account } = request;
+  if (topUp !== undefined) {
+    const rules = { network: 'erc20', ...knowledge.policy.erc20 } as const;
+    return { topUp: String(checkTopUp(topUp, rules, knowledge)) };
   }
-  if (resent > 0n && memory.day(`${kind} resent`).total(now) + resent > rules.resendPerDay)
-    throw new Refused(
-      'item_signed',
-      'an earlier transaction that pays one of these items may still be mined, and resend_per_day of the policy does not ' +
-        'allow a second one.',
-    );
-  const approved = checkApprovals(purpose, rules, knowledge);
-  checkLimits({ kind, merchant, counted, unapproved: approved ? undefined : unapproved }, rules, knowledge);
-  return {
-    kind,
-    merchant,
-    id,
-    asset,
-    items: items.map(({ place, amount }) => [place, amount]),
-    via,
-    approved,
-    counted: String(counted),
-    ...(approved ? {} : { unapproved: String(unapproved) }),
-    resent: String(resent),
-  };
-}
-
-const excess = (amount: bigint, before: bigint) => (amount > before ? amount - before : 0n);
-
-function checkApprovals(
-  purpose: NonNullable<Movement['payment']>['purpose'],
-  { approveAbove, approvals: needed }: PaymentRules,
-  { policy, now }: Knowledge,
-): boolean {
-  const subject = { ...purpose, network: 'erc20' } as const;
-  const people = approversOf(subject, purpose.approvals, {
-    approvers: policy.approvers,
-    now: Math.floor(now / 1000),
-  });
-  const total = purpose.items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  const approved = people.size >= needed;
-  if (total > approveAbove && !approved)
-    throw new Refused(
-      'approvals',
-      `${needed} of the policy's approvers have to sign this ${purpose.kind} of ${total} units; ${people.size} ` +
-        'valid signatures came with it.',
-    );
-  return approved;
-}
-
-function checkLimits(
-  {
-    kind,
-    merchant,
-    counted,
-    unapproved,
-  }: Pick<PaymentEntry, 'kind' | 'merchant'> & { counted: bigint; unapproved: bigint | undefined },
-  rules: PaymentRules,
-  { memory, now }: Knowledge,
-): void {
-  const limits: [name: string, used: bigint, most: bigint, added: bigint][] = [
-    ['per_hour', memory.hour(kind).total(now), rules.perHour, counted],
-    ['per_day', memory.day(kind).total(now), rules.perDay, counted],
-    ['per_merchant_day', memory.day(`${kind} ${merchant}`).total(now), rules.perMerchantDay, counted],
-  ];
-  if (unapproved !== undefined)
-    limits.push([
-      'unapproved_per_day',
-      memory.unapproved(kind).total(now),
-      rules.unapprovedPerDay,
-      unapproved,
-    ]);
-  for (const [name, used, most, added] of limits)
-    if (used + added > most)
-      throw new Refused(
-        'limit',
-        `${name} of the policy for ${kind}s is ${most} units, of which ${used} are used.`,
-      );
+  if (payment === undefined) return {};
+  checkMerchant({ network: 'erc20', account }, payment.purpose.merchant, knowledge);
+  return { payment: admitPayment({ network: 'erc20', account, sender }, payment, knowledge) };
 }

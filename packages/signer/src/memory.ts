@@ -1,5 +1,8 @@
-import type { Entry, PaymentEntry, SignEntry } from './entries.ts';
+import { createHash } from 'node:crypto';
+import { fromHex, type Hex } from './bytes.ts';
+import type { ChargeEntry, Entry, PaymentEntry, SignEntry, SignOnceEntry } from './entries.ts';
 import type { Numbering } from './numbering.ts';
+import type { SignerNetwork } from './protocol.ts';
 import type { Delegation } from './purposes.ts';
 
 const HOUR_MS = 3_600_000;
@@ -60,11 +63,35 @@ export interface SignedItem {
   amount: bigint;
   /** As `amount`, of signatures without people: to other recipients than those that people have approved, perhaps. */
   unapproved: bigint;
+  /** Unix milliseconds from which on all its transactions are in no block, if they are in none by then; null: nobody knows. */
+  deadFrom: number | null;
 }
+
+/** What was signed for an attempt on trc20 or spl. */
+export interface SignedAttempt {
+  network: 'trc20' | 'spl';
+  unsigned: Hex;
+}
+
+/** The name of the sum of native coin that was given to wallets of ours. */
+export const topUpsOf = (network: SignerNetwork): string =>
+  network === 'erc20' ? 'top-up' : `${network} top-up`;
+
+/** SHA-256 of the bytes, hex. @param unsigned hex */
+export const digestOf = (unsigned: Hex): string =>
+  createHash('sha256').update(fromHex(unsigned)).digest('hex');
 
 interface KnownNumbers extends Numbering {
   last: bigint | null;
   known: Map<bigint, string>;
+}
+
+interface Paid {
+  at: number;
+  network: SignerNetwork;
+  account: number;
+  sender: string;
+  deadFrom: number | null;
 }
 
 /** All that the signer knows of its past; built from the journal alone, entry by entry. */
@@ -78,8 +105,11 @@ export class Memory {
   readonly #sequences = new Map<string, SignedSequence>();
   readonly #attempts = new Map<string, string>();
   readonly #items = new Map<string, SignedItem>();
-  readonly #merchants = new Map<number, string>();
+  readonly #merchants = new Map<string, string>();
   readonly #accounts = new Map<string, number>();
+  readonly #once = new Map<string, SignedAttempt>();
+  readonly #digests = new Map<string, string>();
+  readonly #charges = new Map<string, ChargeEntry & { account: number }>();
   readonly #windows = new Map<string, Window>();
 
   apply(entry: Entry): void {
@@ -92,6 +122,9 @@ export class Memory {
         return;
       case 'sign':
         this.#sign(entry);
+        return;
+      case 'sign_once':
+        this.#signOnce(entry);
         return;
       case 'claim':
         this.held = { history: entry.history, generation: BigInt(entry.generation) };
@@ -122,12 +155,27 @@ export class Memory {
     return this.#items.get(`${sender} ${group} ${place}`);
   }
 
-  merchantOf(account: number): string | undefined {
-    return this.#merchants.get(account);
+  /** What was signed for an attempt on trc20 or spl. */
+  signedOnce(attempt: string): SignedAttempt | undefined {
+    return this.#once.get(attempt);
   }
 
-  accountOf(merchant: string): number | undefined {
-    return this.#accounts.get(merchant);
+  /** The attempt that bytes of trc20 or spl were signed for. */
+  attemptOf(digest: string): string | undefined {
+    return this.#digests.get(digest);
+  }
+
+  /** The last signature for a charge on spl. */
+  charge(id: string): (ChargeEntry & { account: number }) | undefined {
+    return this.#charges.get(id);
+  }
+
+  merchantOf(network: SignerNetwork, account: number): string | undefined {
+    return this.#merchants.get(`${network} ${account}`);
+  }
+
+  accountOf(network: SignerNetwork, merchant: string): number | undefined {
+    return this.#accounts.get(`${network} ${merchant}`);
   }
 
   /** @param name of the sum, such as `payout` or `payout <merchant>` */
@@ -169,8 +217,26 @@ export class Memory {
     this.#sequences.set(place, known);
     this.#attempts.set(attempt, place);
     this.day('fee').add(at, BigInt(entry.fee));
-    this.day('top-up').add(at, BigInt(entry.topUp ?? '0'));
-    if (entry.payment !== undefined) this.#pay(entry, entry.payment);
+    this.day(topUpsOf('erc20')).add(at, BigInt(entry.topUp ?? '0'));
+    if (entry.payment !== undefined) this.#pay({ network: 'erc20', deadFrom: null, ...entry }, entry.payment);
+  }
+
+  #signOnce(entry: SignOnceEntry): void {
+    const { at, history, network, account, sender, attempt, charge } = entry;
+    const unsigned = entry.unsigned as Hex;
+    const digest = digestOf(unsigned);
+    this.held ??= { history, generation: 1n };
+    this.#learn(sender, history, entry.numbers);
+    this.#once.set(attempt, { network, unsigned });
+    this.#digests.set(digest, attempt);
+    this.#attempts.set(attempt, `${sender} ${digest}`);
+    this.day(`${network} fee`).add(at, BigInt(entry.fee));
+    this.day(topUpsOf(network)).add(at, BigInt(entry.topUp ?? '0'));
+    if (entry.payment !== undefined) this.#pay({ deadFrom: null, ...entry }, entry.payment);
+    if (charge === undefined) return;
+    this.#charges.set(charge.id, { ...charge, account });
+    this.day('spl charge').add(at, BigInt(charge.amount));
+    this.day('spl charge resent').add(at, BigInt(charge.resent));
   }
 
   #learn(sender: string, history: string, numbers: SignEntry['numbers']): void {
@@ -184,10 +250,10 @@ export class Memory {
     this.#numbers.set(wallet, own);
   }
 
-  #pay({ at, account, sender }: SignEntry, payment: PaymentEntry): void {
+  #pay({ at, network, account, sender, deadFrom }: Paid, payment: PaymentEntry): void {
     const { kind, merchant, id, items, via, approved } = payment;
-    this.#merchants.set(account, merchant);
-    this.#accounts.set(merchant, account);
+    this.#merchants.set(`${network} ${account}`, merchant);
+    this.#accounts.set(`${network} ${merchant}`, account);
     for (const [place, text] of items) {
       const key = `${sender} ${id} ${place}`;
       const amount = BigInt(text);
@@ -198,6 +264,7 @@ export class Memory {
         via,
         amount: larger(before.amount, amount),
         unapproved: larger(before.unapproved, approved ? 0n : amount),
+        deadFrom: deadFrom === null ? null : Math.max(deadFrom, known?.deadFrom ?? 0),
       });
     }
     const counted = BigInt(payment.counted);

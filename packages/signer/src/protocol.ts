@@ -97,7 +97,10 @@ export type Purpose =
       places: readonly number[];
       approvals: readonly SignedApproval[];
     }
-  /** Sent by account 0 to `Sweeper`; the signer adds the authorizations of the addresses that `delegates` lists. */
+  /**
+   * On erc20 sent by account 0 to `Sweeper`; the signer adds the authorizations of the addresses that `delegates` lists. On spl
+   * account 0 pays and the deposit addresses sign, on trc20 one deposit address sends; `delegates` is empty on both.
+   */
   | {
       kind: 'sweep';
       merchant: string;
@@ -107,8 +110,10 @@ export type Purpose =
       /** Deposit addresses that do not delegate yet, with the nonce of each. */
       delegates: readonly { index: number; nonce: string }[];
     }
-  /** Native coin from account 0 to the hot wallet of an account. */
-  | { kind: 'gas'; account: number }
+  /** Native coin from account 0 to the hot wallet of an account, on trc20 with `index` to a deposit address, which sweeps itself. */
+  | { kind: 'gas'; account: number; index?: number }
+  /** On trc20: energy of TRX that account 0 has staked, `staked` sun of it, is lent to such a wallet or taken back. */
+  | { kind: 'energy'; account: number; index?: number; staked: string; isTakenBack: boolean }
   /** `approve` of the payout contract; USDT's goes through 0. */
   | { kind: 'approve'; asset: SignerAsset; amount: string }
   /** By the deterministic deployer, with salt 0 and constructor values that the signer computes. */
@@ -131,13 +136,17 @@ export type Purpose =
   /** An empty payment to the sender. */
   | { kind: 'fill' };
 
+/** A transaction of each network may be signed for these purposes: `PURPOSES` of `schemas.ts`. */
 export interface SignRequest {
   network: SignerNetwork;
-  /** Whose wallet sends: a merchant's hot wallet, or with 0 the gas tank. */
+  /** On trc20 and spl, whose bytes do not name their network: the first block of the caller's, as the policy has it. */
+  genesis?: string;
+  /** Whose wallet sends: a merchant's, or with 0 the installation's. */
   account: number;
   attempt: AttemptRequest;
   /**
-   * EIP-2718 bytes without signature: type 2, or type 4 for a sweep that delegates, whose authorization list is empty here.
+   * On erc20 EIP-2718 bytes without signature: type 2, or type 4 for a sweep that delegates, whose authorization list is empty here.
+   * On trc20 the raw data, on spl the message.
    */
   unsigned: string;
   purpose: Purpose;
@@ -149,8 +158,12 @@ export interface SignRequest {
 }
 
 export interface SignAnswer {
-  /** The signed bytes. The same attempt with the same fees gives the same bytes. */
+  /**
+   * The signed bytes. The same attempt with the same fees gives the same bytes. On trc20 and spl an attempt gives the bytes of its
+   * first request again, whatever the later one has: their block, time and fee may be others.
+   */
   raw: string;
+  /** As the network writes it: on erc20 hex with 0x, on trc20 without, on spl the first signature in base58. */
   txId: string;
   /** Of the journal, after this signature: the caller stores it. */
   journal: JournalHead;
@@ -170,7 +183,7 @@ export const REFUSALS = [
   'history',
   /** Ask again with `before`. */
   'unknown_attempts',
-  /** It has signed something else for this (sender, sequence). */
+  /** It has signed something else for this (sender, sequence); on trc20 and spl, these bytes for another attempt. */
   'sequence',
   /** An earlier transaction that pays one of these items may still be mined. */
   'item_signed',
@@ -178,7 +191,7 @@ export const REFUSALS = [
   'purpose',
   /** A fee, a gas limit or a ceiling of the policy. */
   'fee',
-  /** A limit of the policy for a transfer, an hour, a day or a merchant. */
+  /** A limit of the policy for a transfer, an hour, a day or a merchant; on trc20 and spl also an item that is signed too early again. */
   'limit',
   /** More people have to approve. */
   'approvals',

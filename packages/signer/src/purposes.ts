@@ -68,6 +68,8 @@ export function matchPurpose(facts: Facts): Movement {
       return matchSweep(facts, purpose);
     case 'gas':
       return matchGas(facts, purpose);
+    case 'energy':
+      throw differs('energy is of Tron');
     case 'approve':
       return matchApprove(facts, purpose);
     case 'deploy':
@@ -154,9 +156,10 @@ function fromTank({ request }: Facts): void {
   if (request.account !== 0) throw differs('it is for the gas tank to send, account 0');
 }
 
-function matchGas(facts: Facts, { account }: Of<'gas'>): Movement {
+function matchGas(facts: Facts, { account, index }: Of<'gas'>): Movement {
   const { tx, book } = facts;
   fromTank(facts);
+  if (index !== undefined) throw differs('deposit addresses need no gas here');
   if (account === 0) throw differs('the gas tank does not fill itself');
   if (tx.to !== book.hot(account)) throw differs(`it does not go to the hot wallet of account ${account}`);
   if (tx.data.length > 0) throw differs('it carries data');

@@ -9,6 +9,7 @@ import {
   type FreezeRequest,
   type JournalHead,
   type Purpose,
+  type SignerNetwork,
   type SignRequest,
   type UnfreezeRequest,
 } from './protocol.ts';
@@ -84,20 +85,33 @@ const DeployDelegate = closed({
   account: Index,
 });
 
-const PURPOSES = {
-  payout: payment('payout'),
-  refund: payment('refund'),
-  sweep: closed({
+const sweep = (depositsMax: number, delegatesMax: number) =>
+  closed({
     kind: Type.Literal('sweep'),
     merchant: Uuid,
     account: Index,
     deposits: Type.Array(closed({ index: Index, asset: Asset, amount: Digits }), {
       minItems: 1,
-      maxItems: SWEEP_MAX,
+      maxItems: depositsMax,
     }),
-    delegates: Type.Array(closed({ index: Index, nonce: Ordinal }), { maxItems: SWEEP_MAX }),
-  }),
+    delegates: Type.Array(closed({ index: Index, nonce: Ordinal }), { maxItems: delegatesMax }),
+  });
+
+const PURPOSES = {
+  payout: payment('payout'),
+  refund: payment('refund'),
+  sweep: sweep(SWEEP_MAX, SWEEP_MAX),
+  sweepOfTron: sweep(1, 0),
+  sweepOfSolana: sweep(SWEEP_MAX, 0),
   gas: closed({ kind: Type.Literal('gas'), account: Index }),
+  gasOfTron: closed({ kind: Type.Literal('gas'), account: Index, index: Type.Optional(Index) }),
+  energy: closed({
+    kind: Type.Literal('energy'),
+    account: Index,
+    index: Type.Optional(Index),
+    staked: Digits,
+    isTakenBack: Type.Boolean(),
+  }),
   approve: closed({ kind: Type.Literal('approve'), asset: Asset, amount: Digits }),
   account: closed({ kind: Type.Literal('account'), account: Index }),
   activate: closed({ kind: Type.Literal('activate'), asset: Asset, payer: AddressText }),
@@ -111,13 +125,35 @@ const PURPOSES = {
   fill: closed({ kind: Type.Literal('fill') }),
 } as const;
 
+const { payout, refund, charge, account, activate } = PURPOSES;
+const ofMerchants = { payout, refund, charge, account, activate };
+/** By network and kind. */
+const SHAPES = {
+  erc20: {
+    ...ofMerchants,
+    sweep: PURPOSES.sweep,
+    gas: PURPOSES.gas,
+    approve: PURPOSES.approve,
+    deploy: DeployPlain,
+    fill: PURPOSES.fill,
+  },
+  trc20: {
+    ...ofMerchants,
+    sweep: PURPOSES.sweepOfTron,
+    gas: PURPOSES.gasOfTron,
+    energy: PURPOSES.energy,
+  },
+  spl: { payout, refund, charge, sweep: PURPOSES.sweepOfSolana },
+} as const satisfies Record<SignerNetwork, object>;
+
 const Head = closed({
   entries: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   head: Type.String({ pattern: '^[0-9a-f]{64}$' }),
 });
 
 const Request = closed({
-  network: Type.Literal('erc20'),
+  network: Network,
+  genesis: Type.Optional(Type.String({ pattern: '^[0-9A-Za-z]{32,64}$' })),
   account: Index,
   attempt: closed({
     history: Name,
@@ -160,7 +196,11 @@ export const readUnfreezeRequest = (value: unknown): UnfreezeRequest => checked(
 /** @throws InvalidRequest with one line; keys that the protocol does not have are refused */
 export function readSignRequest(value: unknown): SignRequest {
   const { purpose, ...request } = checked(Request, value);
-  return { ...request, purpose: readPurpose(purpose) };
+  const { network, genesis } = request;
+  if (network === 'erc20' && genesis !== undefined)
+    throw new InvalidRequest('genesis is not known here: take it out.');
+  if (network !== 'erc20' && genesis === undefined) throw new InvalidRequest('genesis is missing.');
+  return { ...request, purpose: readPurpose(purpose, network) };
 }
 
 /** What an approver signs, as JSON. @throws SignerMistake */
@@ -176,33 +216,15 @@ export function readSubject(json: string): Subject {
 }
 
 /** By its kind first: a fault in one field is then named, not that no kind fits. */
-function readPurpose(purpose: unknown): Purpose {
-  const [kind, contract] = [fieldOf(purpose, 'kind'), fieldOf(purpose, 'contract')];
-  if (kind === 'deploy')
-    return contract === 'sweep_delegate'
-      ? checked(DeployDelegate, purpose, 'purpose')
-      : checked(DeployPlain, purpose, 'purpose');
-  switch (kind) {
-    case 'payout':
-    case 'refund':
-      return checked(PURPOSES[kind], purpose, 'purpose');
-    case 'sweep':
-      return checked(PURPOSES.sweep, purpose, 'purpose');
-    case 'gas':
-      return checked(PURPOSES.gas, purpose, 'purpose');
-    case 'approve':
-      return checked(PURPOSES.approve, purpose, 'purpose');
-    case 'account':
-      return checked(PURPOSES.account, purpose, 'purpose');
-    case 'activate':
-      return checked(PURPOSES.activate, purpose, 'purpose');
-    case 'charge':
-      return checked(PURPOSES.charge, purpose, 'purpose');
-    case 'fill':
-      return checked(PURPOSES.fill, purpose, 'purpose');
-    default:
-      throw new InvalidRequest('purpose.kind is none that the signer knows.');
-  }
+function readPurpose(purpose: unknown, network: SignerNetwork): Purpose {
+  const kind = fieldOf(purpose, 'kind');
+  const shapes: Readonly<Partial<Record<string, TSchema>>> = SHAPES[network];
+  const shape = typeof kind === 'string' && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
+  if (shape === undefined)
+    throw new InvalidRequest(`purpose.kind is none that the signer knows on ${network}.`);
+  const isDelegate = kind === 'deploy' && fieldOf(purpose, 'contract') === 'sweep_delegate';
+  // Each shape is that of a purpose.
+  return checked(isDelegate ? DeployDelegate : shape, purpose, 'purpose') as Purpose;
 }
 
 const fieldOf = (value: unknown, name: string): unknown =>

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Alarm } from './alarm.ts';
+import { solanaBookOf, tronBookOf } from './books.ts';
 import { toHex } from './bytes.ts';
 import { crashPoint } from './crash-point.ts';
 import type { Entry } from './entries.ts';
 import { Journal, JournalFailure } from './journal.ts';
 import { judge, type Verdict } from './judge.ts';
+import { judgeOnce, type OnceVerdict } from './judge-once.ts';
 import type { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
@@ -24,7 +26,10 @@ import type {
   SignRequest,
 } from './protocol.ts';
 import { Refused } from './refusal.ts';
+import { signOnce } from './sign-once.ts';
+import type { SolanaBook } from './solana/purposes.ts';
 import { signAuthorization, signTransaction } from './transaction.ts';
+import type { TronBook } from './tron/purposes.ts';
 
 export interface SignerOptions {
   keys: Keys;
@@ -44,6 +49,8 @@ export class Signer {
   readonly #policy: Policy;
   readonly #journal: Journal;
   readonly #memory: Memory;
+  readonly #tronBook: TronBook;
+  readonly #solanaBook: SolanaBook;
   readonly #alarm: Alarm;
   readonly #options: SignerOptions;
   readonly #deposits = new Map<string, string>();
@@ -52,6 +59,8 @@ export class Signer {
   private constructor(options: SignerOptions, journal: Journal, memory: Memory) {
     this.#options = options;
     this.#keys = options.keys;
+    this.#tronBook = tronBookOf(options.keys);
+    this.#solanaBook = solanaBookOf(options.keys);
     this.#policy = options.policy;
     this.#alarm = new Alarm(options.policy.freezeAfter);
     this.#journal = journal;
@@ -123,16 +132,18 @@ export class Signer {
     // Also where the line is an older one, which may still be on its way to the disk.
     await this.#journal.flushed();
     crashPoint('sign.journaled');
-    const { raw, hash } = this.#signed(request.account, verdict);
+    const { raw, txId } =
+      'network' in verdict ? signOnce(this.#keys, request, verdict) : this.#signed(request.account, verdict);
     crashPoint('sign.signed');
     const { attemptId } = request.attempt;
     this.#log('signed', {
       kind: request.purpose.kind,
       attempt: attemptId,
-      tx: toHex(hash),
+      network: request.network,
+      tx: txId,
       entries: journal.entries,
     });
-    return { raw: toHex(raw), txId: toHex(hash), journal };
+    return { raw, txId, journal };
   }
 
   checkJournal(head: JournalHead): JournalAnswer {
@@ -174,7 +185,7 @@ export class Signer {
     await this.#journal.close();
   }
 
-  #decide(request: SignRequest): Verdict {
+  #decide(request: SignRequest): Verdict | OnceVerdict {
     const now = this.#now();
     try {
       if (request.journal !== undefined && !this.#journal.knows(request.journal))
@@ -183,7 +194,10 @@ export class Signer {
           `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
             'a backup or replaced.',
         );
-      return judge(request, { memory: this.#memory, policy: this.#policy, book: this.#book, now });
+      const known = { memory: this.#memory, policy: this.#policy, now };
+      return request.network === 'erc20'
+        ? judge(request, { ...known, book: this.#book })
+        : judgeOnce(request, { ...known, tron: this.#tronBook, solana: this.#solanaBook });
     } catch (error) {
       if (error instanceof Refused) this.#refused(error, request, now);
       throw error;
@@ -219,7 +233,8 @@ export class Signer {
         this.#keys.erc20.deposit(owner, index).privateKey,
       ),
     );
-    return signTransaction(tx, authorizations, this.#keys.erc20.hot(account).privateKey);
+    const { raw, hash } = signTransaction(tx, authorizations, this.#keys.erc20.hot(account).privateKey);
+    return { raw: toHex(raw), txId: toHex(hash) };
   }
 
   #record(entry: Entry) {

@@ -1,0 +1,211 @@
+import { approversOf } from './approvals.ts';
+import type { PaymentEntry } from './entries.ts';
+import { type Memory, topUpsOf } from './memory.ts';
+import { placeAttempt } from './numbering.ts';
+import type { PaymentRules, Policy } from './policy.ts';
+import type { PurposeItem, SignedApproval, SignerNetwork, SignRequest } from './protocol.ts';
+import { Refused } from './refusal.ts';
+import type { Payment, Subject } from './statement.ts';
+
+// What is asked of a request on every network: freeze, history, merchant, approvals and limits.
+
+/** What a decision is made from. */
+interface Judging {
+  memory: Memory;
+  policy: Policy;
+  /** Unix milliseconds, not below the newest entry of the memory. */
+  now: number;
+}
+
+interface TopUpRules {
+  network: SignerNetwork;
+  gasTopUp: bigint;
+  gasTopUpsPerDay: bigint;
+}
+
+/** The wallet that pays. */
+interface Payer {
+  network: SignerNetwork;
+  account: number;
+  sender: string;
+}
+
+const UNITS = { erc20: 'wei', trc20: 'sun', spl: 'lamports' } as const;
+
+/** @throws Refused */
+export function checkFrozen({ frozen }: Memory): void {
+  if (frozen !== null)
+    throw new Refused('frozen', `the signer is frozen: ${frozen.reason}. florin signer unfreeze ends it.`);
+}
+
+/** The attempts that the signer learns with this one. @throws Refused */
+export function placeIn(
+  memory: Memory,
+  sender: string,
+  { attempt }: SignRequest,
+): readonly (readonly [ordinal: bigint, attemptId: string])[] {
+  const { history, attemptId, previous } = attempt;
+  if (memory.held !== null && memory.held.history !== history)
+    throw new Refused(
+      'history',
+      `the signer signs for another history of the database since generation ${memory.held.generation}.`,
+    );
+  const ordinal = BigInt(attempt.ordinal);
+  const before = attempt.before ?? (previous === null || ordinal === 0n ? [] : [previous]);
+  if (BigInt(before.length) > ordinal)
+    throw new Refused('history', 'there are more attempts before this one than its number allows.');
+  const isWhole = ordinal === 0n || attempt.before !== undefined;
+  const placing = placeAttempt(memory.numbering(sender, history), { ordinal, attemptId, before, isWhole });
+  switch (placing.is) {
+    case 'placed':
+      return placing.added;
+    case 'taken':
+      throw new Refused(
+        'history',
+        `number ${placing.ordinal} of ${sender} is another attempt's to the signer.`,
+      );
+    case 'gap': {
+      const from = placing.from === null ? null : String(placing.from);
+      throw new Refused('unknown_attempts', 'the signer does not know the attempts before this one.', from);
+    }
+  }
+}
+
+/** Native coin for a wallet of ours. @throws Refused */
+export function checkTopUp(
+  value: bigint,
+  { network, gasTopUp, gasTopUpsPerDay }: TopUpRules,
+  { memory, now }: Judging,
+): bigint {
+  const unit = UNITS[network];
+  if (value > gasTopUp)
+    throw new Refused('limit', `gas_top_up of the policy is ${gasTopUp} ${unit}, this asks for ${value}.`);
+  if (memory.day(topUpsOf(network)).total(now) + value > gasTopUpsPerDay)
+    throw new Refused('limit', `gas_top_ups_per_day of the policy, ${gasTopUpsPerDay} ${unit}, is used up.`);
+  return value;
+}
+
+/**
+ * An account pays for one merchant: the approvals of another one's batch are worth nothing here. Each network has accounts of its own.
+ *
+ * @throws Refused
+ */
+export function checkMerchant(
+  { network, account }: { network: SignerNetwork; account: number },
+  merchant: string,
+  { memory, policy }: Judging,
+): void {
+  const accounts = network === 'erc20' ? policy.accounts : policy[network]?.accounts;
+  const owner = accounts?.get(account) ?? memory.merchantOf(network, account);
+  if (owner !== undefined && owner !== merchant)
+    throw new Refused('purpose', `account ${account} belongs to merchant ${owner}, not to ${merchant}.`);
+  const fixed = [...(accounts ?? [])].find(([, one]) => one === merchant)?.[0];
+  const own = fixed ?? memory.accountOf(network, merchant);
+  if (own !== undefined && own !== account)
+    throw new Refused('purpose', `merchant ${merchant} has account ${own}, not ${account}.`);
+}
+
+/** Items, people and limits. @throws Refused */
+export function admitPayment(
+  { network, sender }: Payer,
+  { purpose, items, via }: { purpose: Payment; items: readonly PurposeItem[]; via: string | null },
+  knowledge: Judging,
+): PaymentEntry {
+  const { memory, policy, now } = knowledge;
+  const { kind, merchant, id, asset } = purpose;
+  const rules = kind === 'payout' ? policy.payouts : policy.refunds;
+  let [counted, resent, unapproved] = [0n, 0n, 0n];
+  for (const { place, amount: text } of items) {
+    const amount = BigInt(text);
+    if (amount > rules.perTransfer)
+      throw new Refused('limit', `place ${place}: per_transfer of the policy is ${rules.perTransfer} units.`);
+    const before = memory.item(sender, id, place);
+    // The contract pays a place once, whatever is signed for it.
+    const isSafe = before !== undefined && via !== null && before.via === via;
+    const isDead = before?.deadFrom != null && before.deadFrom <= now;
+    if (before !== undefined && !isSafe && !isDead) resent += amount;
+    counted += excess(amount, isSafe ? before.amount : 0n);
+    // An approved item that is signed once more without people may go to somebody else.
+    unapproved += excess(amount, isSafe ? before.unapproved : 0n);
+  }
+  if (resent > 0n && memory.day(`${kind} resent`).total(now) + resent > rules.resendPerDay)
+    throw resendRefused(network);
+  const approved = checkApprovals({ ...purpose, network }, purpose.approvals, rules, knowledge);
+  checkLimits({ kind, merchant, counted, unapproved: approved ? undefined : unapproved }, rules, knowledge);
+  return {
+    kind,
+    merchant,
+    id,
+    asset,
+    items: items.map(({ place, amount }) => [place, amount]),
+    via,
+    approved,
+    counted: String(counted),
+    ...(approved ? {} : { unapproved: String(unapproved) }),
+    resent: String(resent),
+  };
+}
+
+const excess = (amount: bigint, before: bigint) => (amount > before ? amount - before : 0n);
+
+/**
+ * Transactions of Tron and Solana end unused as a matter of course: an honest server asks again too early, and a person has to wait or
+ * raise the limit. On Ethereum whoever asks has lost the order of its sequences.
+ */
+const resendRefused = (network: SignerNetwork) =>
+  new Refused(
+    network === 'erc20' ? 'item_signed' : 'limit',
+    'an earlier transaction that pays one of these items may still be mined, and resend_per_day of the policy does not allow a ' +
+      `second one${network === 'trc20' ? ' before it has expired' : ''}.`,
+  );
+
+function checkApprovals(
+  subject: Subject,
+  approvals: readonly SignedApproval[],
+  { approveAbove, approvals: needed }: PaymentRules,
+  { policy, now }: Judging,
+): boolean {
+  const people = approversOf(subject, approvals, {
+    approvers: policy.approvers,
+    now: Math.floor(now / 1000),
+  });
+  const total = subject.items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  const approved = people.size >= needed;
+  if (total > approveAbove && !approved)
+    throw new Refused(
+      'approvals',
+      `${needed} of the policy's approvers have to sign this ${subject.kind} of ${total} units; ${people.size} ` +
+        'valid signatures came with it.',
+    );
+  return approved;
+}
+
+function checkLimits(
+  {
+    kind,
+    merchant,
+    counted,
+    unapproved,
+  }: Pick<PaymentEntry, 'kind' | 'merchant'> & { counted: bigint; unapproved: bigint | undefined },
+  rules: PaymentRules,
+  { memory, now }: Judging,
+): void {
+  const limits: [name: string, used: bigint, most: bigint, added: bigint][] = [
+    ['per_hour', memory.hour(kind).total(now), rules.perHour, counted],
+    ['per_day', memory.day(kind).total(now), rules.perDay, counted],
+    ['per_merchant_day', memory.day(`${kind} ${merchant}`).total(now), rules.perMerchantDay, counted],
+  ];
+  if (unapproved !== undefined)
+    limits.push([
+      'unapproved_per_day',
+      memory.unapproved(kind).total(now),
+      rules.unapprovedPerDay,
+      unapproved,
+    ]);
+  for (const [name, used, most, added] of limits)
+    if (used + added > most)
+      throw new Refused(
+        'limit',
+        `${name} of the policy for ${kind}s is ${most} units, of which ${used} are used.`,
+      );
+}

@@ -1,0 +1,260 @@
+import { admitPayment, checkFrozen, checkMerchant, checkTopUp, placeIn } from './admit.ts';
+import { fromHex, type Hex } from './bytes.ts';
+import type { ChargeEntry, SignOnceEntry } from './entries.ts';
+import { digestOf, type Memory } from './memory.ts';
+import { differs } from './paid-items.ts';
+import type { Policy } from './policy.ts';
+import type { Purpose, PurposeItem, SignRequest } from './protocol.ts';
+import { Refused } from './refusal.ts';
+import { BadEncoding } from './rlp.ts';
+import { decodeSolanaMessage } from './solana/message.ts';
+import {
+  type ChargeRules,
+  matchSolanaPurpose,
+  type SolanaBook,
+  type SolanaPurpose,
+} from './solana/purposes.ts';
+import type { Payment } from './statement.ts';
+import { matchTronPurpose, type TronBook, type TronPurpose } from './tron/purposes.ts';
+import { decodeTronTransaction } from './tron/transaction.ts';
+
+// On Tron and Solana nothing takes a signed transaction's place as a nonce does on Ethereum: each one that was signed may come into
+// a block. So an attempt has one transaction for ever, and an item another one only where the first is past its time.
+
+/** What a decision is made from. */
+export interface OnceKnowledge {
+  memory: Memory;
+  policy: Policy;
+  tron: TronBook;
+  solana: SolanaBook;
+  /** Unix milliseconds, not below the newest entry of the memory. */
+  now: number;
+}
+
+/** The bytes to sign, and what has to be remembered before the signature leaves; null: it is known. */
+export interface OnceVerdict {
+  network: 'trc20' | 'spl';
+  /** The wallet whose transaction it is. */
+  sender: string;
+  unsigned: Hex;
+  entry: SignOnceEntry | null;
+}
+
+/** A head block that is late by less changes nothing. */
+const EXPIRY_MARGIN_MS = 300_000;
+
+/** What the bytes do, as the signer reads them. */
+interface Reading {
+  sender: string;
+  payment?: { purpose: Payment; items: readonly PurposeItem[] };
+  topUp?: bigint;
+  charge?: Extract<Purpose, { kind: 'charge' }>;
+  /** In the smallest unit of the network's coin. */
+  cost: bigint;
+  /** Unix milliseconds from which on it is in no block; null: nobody knows. */
+  expires: number | null;
+}
+
+/**
+ * Decides whether a request for trc20 or spl is signed. An attempt that was signed before gets the same bytes again, whichever
+ * the request has.
+ *
+ * @throws Refused
+ */
+export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceVerdict {
+  const { memory, now } = knowledge;
+  const { network, attempt } = request;
+  if (network === 'erc20') throw new RangeError('requests for erc20 are judged by their sequence');
+  checkFrozen(memory);
+  checkGenesis(request, knowledge);
+  const known = memory.signedOnce(attempt.attemptId);
+  if (known === undefined ? memory.placeOf(attempt.attemptId) !== undefined : known.network !== network)
+    throw new Refused('sequence', 'this attempt was signed for another network.');
+  const unsigned = known?.unsigned ?? (request.unsigned as Hex);
+  const reading = readBytes(request, fromHex(unsigned), knowledge);
+  const numbers = placeIn(memory, reading.sender, request);
+  if (known !== undefined) return { network, sender: reading.sender, unsigned, entry: null };
+  const other = memory.attemptOf(digestOf(unsigned));
+  if (other !== undefined)
+    throw new Refused(
+      'sequence',
+      `this transaction was signed for the attempt ${other}: give each its own time.`,
+    );
+  if (reading.expires !== null && reading.expires <= now)
+    throw new Refused('limit', "it has expired by this machine's clock: build it again, or set the clock.");
+  return {
+    network,
+    sender: reading.sender,
+    unsigned,
+    entry: {
+      type: 'sign_once',
+      at: now,
+      policy: knowledge.policy.digest,
+      history: attempt.history,
+      network,
+      account: request.account,
+      sender: reading.sender,
+      attempt: attempt.attemptId,
+      numbers: numbers.map(([ordinal, id]) => [String(ordinal), id]),
+      unsigned,
+      ...(reading.expires !== null && { deadFrom: reading.expires + EXPIRY_MARGIN_MS }),
+      fee: String(checkCost(network, reading.cost, knowledge)),
+      kind: request.purpose.kind,
+      ...admit(request, reading, knowledge),
+    },
+  };
+}
+
+function rulesOf<Network extends 'trc20' | 'spl'>(
+  network: Network,
+  policy: Policy,
+): NonNullable<Policy[Network]> {
+  const rules = policy[network];
+  if (rules === null) throw new Refused('policy', `the policy has no ${network}.`);
+  return rules;
+}
+
+/** Neither network's bytes name it. What a server builds for a test network is refused by its word alone. */
+function checkGenesis({ network, genesis }: SignRequest, { policy }: OnceKnowledge): void {
+  if (network === 'erc20') return;
+  const rules = rulesOf(network, policy);
+  if (genesis !== rules.genesis)
+    throw new Refused(
+      'policy',
+      `it is for the network that begins with ${genesis ?? 'nothing'}, the policy for ${rules.genesis}.`,
+    );
+}
+
+function readBytes(request: SignRequest, bytes: Uint8Array, knowledge: OnceKnowledge): Reading {
+  try {
+    return request.network === 'spl'
+      ? readSolana(request, bytes, knowledge)
+      : readTron(request, bytes, knowledge);
+  } catch (error) {
+    if (error instanceof BadEncoding)
+      throw new Refused('purpose', `the transaction cannot be read: ${error.message}.`);
+    throw error;
+  }
+}
+
+function readTron({ account, purpose }: SignRequest, bytes: Uint8Array, knowledge: OnceKnowledge): Reading {
+  const { policy, tron: book, now } = knowledge;
+  const tx = decodeTronTransaction(bytes);
+  const rules = rulesOf('trc20', policy);
+  const movement = matchTronPurpose({ account, purpose: tronPurposeOf(purpose), tx, rules, book, now });
+  return { ...movement, expires: Number(tx.expiration) };
+}
+
+function tronPurposeOf(purpose: Purpose): TronPurpose {
+  switch (purpose.kind) {
+    case 'sweep': {
+      const [deposit, ...more] = purpose.deposits;
+      if (deposit === undefined || more.length > 0) throw differs('a sweep is of one address');
+      return { kind: 'sweep', account: purpose.account, ...deposit };
+    }
+    case 'payout':
+    case 'refund':
+    case 'account':
+    case 'activate':
+    case 'charge':
+    case 'gas':
+    case 'energy':
+      return purpose;
+    case 'approve':
+    case 'deploy':
+    case 'fill':
+      throw differs(`nothing on trc20 is to ${purpose.kind}`);
+  }
+}
+
+function readSolana({ account, purpose }: SignRequest, bytes: Uint8Array, knowledge: OnceKnowledge): Reading {
+  const { policy, solana: book } = knowledge;
+  const message = decodeSolanaMessage(bytes);
+  const rules = rulesOf('spl', policy);
+  const movement = matchSolanaPurpose({ account, purpose: solanaPurposeOf(purpose), message, rules, book });
+  return {
+    ...movement,
+    sender: book.hot(account),
+    ...(purpose.kind === 'charge' && { charge: purpose }),
+    expires: null,
+  };
+}
+
+function solanaPurposeOf(purpose: Purpose): SolanaPurpose {
+  switch (purpose.kind) {
+    case 'payout':
+    case 'refund':
+    case 'sweep':
+    case 'charge':
+      return purpose;
+    case 'account':
+    case 'activate':
+    case 'approve':
+    case 'deploy':
+    case 'energy':
+    case 'fill':
+    case 'gas':
+      throw differs(`nothing on spl is to ${purpose.kind}`);
+  }
+}
+
+function checkCost(network: 'trc20' | 'spl', cost: bigint, { memory, policy, now }: OnceKnowledge): bigint {
+  const { nativeFeePerDay } = rulesOf(network, policy);
+  if (memory.day(`${network} fee`).total(now) + cost > nativeFeePerDay)
+    throw new Refused(
+      'fee',
+      `native_fee_per_day of the policy for ${network}, ${nativeFeePerDay}, is used up: this may burn ${cost}.`,
+    );
+  return cost;
+}
+
+/** What is checked and remembered beside the bytes. */
+function admit(
+  request: SignRequest,
+  { sender, payment, topUp, charge }: Reading,
+  knowledge: OnceKnowledge,
+): Pick<SignOnceEntry, 'payment' | 'topUp' | 'charge'> {
+  const { account, network } = request;
+  const { policy } = knowledge;
+  if (topUp !== undefined)
+    return { topUp: String(checkTopUp(topUp, { network, ...rulesOf('trc20', policy) }, knowledge)) };
+  if (charge !== undefined) {
+    const { charges } = rulesOf('spl', policy);
+    if (charges === null) throw new Refused('policy', 'the policy has no charges for spl.');
+    return { charge: admitCharge(account, charge, charges, knowledge) };
+  }
+  if (payment === undefined) return {};
+  checkMerchant({ network, account }, payment.purpose.merchant, knowledge);
+  return { payment: admitPayment({ network, account, sender }, { ...payment, via: null }, knowledge) };
+}
+
+/** No contract keeps what was charged: each signature counts, and a second one of a charge may pull a second time. */
+function admitCharge(
+  account: number,
+  { id, asset, payer, amount: text }: Extract<Purpose, { kind: 'charge' }>,
+  rules: ChargeRules,
+  { memory, now }: OnceKnowledge,
+): ChargeEntry {
+  const amount = BigInt(text);
+  const before = memory.charge(id);
+  const isSame = (one: ChargeEntry & { account: number }) =>
+    one.account === account && one.asset === asset && one.payer === payer && one.amount === text;
+  if (before !== undefined && !isSame(before))
+    throw new Refused('item_signed', `the charge ${id} was signed with other contents.`);
+  const used = memory.day('spl charge').total(now);
+  if (amount > rules.perTransfer)
+    throw new Refused('limit', `charges.per_transfer of the policy is ${rules.perTransfer} units.`);
+  if (used + amount > rules.perDay)
+    throw new Refused(
+      'limit',
+      `charges.per_day of the policy is ${rules.perDay} units, of which ${used} are used.`,
+    );
+  const resent = before === undefined ? 0n : amount;
+  if (resent > 0n && memory.day('spl charge resent').total(now) + resent > rules.resendPerDay)
+    throw new Refused(
+      'limit',
+      'an earlier transaction of this charge may still be mined, and charges.resend_per_day of the policy does not allow a ' +
+        'second one.',
+    );
+  return { id, asset, payer, amount: text, resent: String(resent) };
+}
