@@ -24,6 +24,12 @@ const NOT_OF_TENANTS: Record<string, string> = {
   'public.deposit_owner': 'watch',
   'public.wallet': 'sender',
   'public.wallet_sequence': 'sender',
+  // People sign in to the installation; what they may do is a row for each merchant.
+  'public.console_user': 'user_id email',
+  'public.console_link': 'digest',
+  'public.console_session': 'session_id digest',
+  'public.console_recovery_code': 'user_id',
+  'public.console_attempt': 'subject',
 };
 
 let client: pg.Client;
@@ -82,7 +88,8 @@ test("every tenant's table has merchant_id first in its primary key and in every
     where c.relkind in ('r', 'p') and ${IN_OURS}`);
   expect(rows.length).toBeGreaterThan(20);
   const wrong = rows.filter(
-    ({ name, first, not_null }) => first !== (NOT_OF_TENANTS[name] ?? 'merchant_id') || !not_null,
+    ({ name, first, not_null }) =>
+      !(NOT_OF_TENANTS[name] ?? 'merchant_id').split(' ').includes(first) || !not_null,
   );
   expect(wrong).toEqual([]);
 });

@@ -149,6 +149,76 @@ create table public.checkout_session (
   constraint checkout_session_pkey PRIMARY KEY (merchant_id, session_id)
 );
 
+create table public.console_attempt (
+  subject bytea not null,
+  times_ms bigint[] not null,
+  last_at_ms bigint not null,
+  constraint console_attempt_pkey PRIMARY KEY (subject)
+);
+CREATE INDEX console_attempt_last ON public.console_attempt USING btree (last_at_ms);
+
+create table public.console_link (
+  digest bytea not null,
+  user_id uuid not null,
+  kind text not null,
+  merchant_id uuid,
+  role text,
+  made_by uuid,
+  created_at_ms bigint not null,
+  expires_at_ms bigint not null,
+  used_at_ms bigint,
+  constraint console_link_pkey PRIMARY KEY (digest),
+  constraint console_link_kind_check CHECK ((kind = ANY (ARRAY['invitation'::text, 'sign_in'::text])))
+);
+CREATE INDEX console_link_of_user ON public.console_link USING btree (user_id);
+
+create table public.console_membership (
+  merchant_id uuid not null,
+  user_id uuid not null,
+  role text not null,
+  created_at_ms bigint not null,
+  constraint console_membership_pkey PRIMARY KEY (merchant_id, user_id),
+  constraint console_membership_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'finance'::text, 'approver'::text, 'support'::text, 'viewer'::text])))
+);
+CREATE INDEX console_membership_of_user ON public.console_membership USING btree (user_id);
+
+create table public.console_recovery_code (
+  user_id uuid not null,
+  digest bytea not null,
+  used_at_ms bigint,
+  constraint console_recovery_code_pkey PRIMARY KEY (user_id, digest)
+);
+
+create table public.console_session (
+  session_id uuid not null,
+  digest bytea not null,
+  user_id uuid not null,
+  created_at_ms bigint not null,
+  seen_at_ms bigint not null,
+  proved_at_ms bigint not null,
+  has_second_factor boolean not null,
+  remote_address text not null,
+  user_agent text not null,
+  ended_at_ms bigint,
+  constraint console_session_pkey PRIMARY KEY (session_id),
+  constraint console_session_digest_key UNIQUE (digest)
+);
+CREATE INDEX console_session_of_user ON public.console_session USING btree (user_id);
+
+create table public.console_user (
+  user_id uuid not null,
+  email text not null,
+  created_at_ms bigint not null,
+  password_hash text,
+  installation_role text,
+  totp_secret bytea,
+  totp_confirmed boolean not null default false,
+  totp_used_step bigint not null default 0,
+  constraint console_user_pkey PRIMARY KEY (user_id),
+  constraint console_user_email_key UNIQUE (email),
+  constraint console_user_installation_role_check CHECK ((installation_role = ANY (ARRAY['operator'::text, 'auditor'::text])))
+);
+
 create table public.customer (
   merchant_id uuid not null,
   customer_id uuid not null,

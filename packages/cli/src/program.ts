@@ -30,6 +30,7 @@ import { addStores } from './commands/stores.ts';
 import { addSubscriptions } from './commands/subscriptions.ts';
 import { addTreasury } from './commands/treasury.ts';
 import { addTrigger } from './commands/trigger.ts';
+import { addConsole, addUsers } from './commands/users.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { examples } from './examples.ts';
 import { readVersion } from './version.ts';
@@ -87,6 +88,8 @@ export function createProgram({ json }: { json: boolean }): Command {
     addKeys,
     addRequests,
     addAudit,
+    addUsers,
+    addConsole,
     addApprovers,
     addPayouts,
     addSettings,

@@ -23,6 +23,7 @@ import { refundCommands } from './operator/refunds.ts';
 import { requestCommands } from './operator/requests.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import { treasuryCommands } from './operator/treasury.ts';
+import { userCommands } from './operator/users.ts';
 import {
   CONFIG_OPTIONS,
   type Config,
@@ -87,6 +88,7 @@ export async function openOperator(config: Config) {
     refunds: refundCommands(app),
     requests: requestCommands(app),
     audit: auditCommands(app),
+    users: userCommands(app, new DataFolder(config.dataDir).readRunning()?.base_url),
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),

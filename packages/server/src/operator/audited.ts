@@ -62,7 +62,7 @@ const STATES: Readonly<Record<string, Found>> = {
 };
 
 /** Groups whose operations mean the only merchant where none is named. */
-const OF_ONE_MERCHANT = ['approvers', 'networks', 'treasury'];
+const OF_ONE_MERCHANT = ['approvers', 'networks', 'treasury', 'users'];
 
 /** The merchant that a change is recorded with. */
 async function ownerOf(app: App, group: string, input: Input): Promise<string> {
@@ -81,7 +81,13 @@ async function ownerOf(app: App, group: string, input: Input): Promise<string> {
   if (item !== undefined) return (await locateItem(app.db, item)).merchantId;
   if (payment !== undefined) return (await findPaymentOwner(app.db, payment)).merchantId;
   if (refund !== undefined) return (await findByOwnId(app.db, refund, undefined)).merchantId;
-  return OF_ONE_MERCHANT.includes(group) ? (await merchantBy(app, undefined)).merchantId : NIL_ID;
+  // Who is signed in is no matter of one merchant.
+  const ofInstallation =
+    group === 'users' &&
+    (field('email') === undefined || Reflect.get(Object(first), 'installation') === true);
+  return OF_ONE_MERCHANT.includes(group) && !ofInstallation
+    ? (await merchantBy(app, undefined)).merchantId
+    : NIL_ID;
 }
 
 /** What is of no merchant that exists is recorded with the installation; the operation itself refuses it. */

@@ -28,6 +28,8 @@ export const ID_PREFIXES = {
   webhookEndpoint: 'we',
   delivery: 'whd',
   mail: 'mail',
+  user: 'usr',
+  session: 'cses',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -1,0 +1,52 @@
+import type { Tx } from '../../platform/db/index.ts';
+import { digestOf, makeToken } from './secrets.ts';
+
+const HOUR_MS = 3_600_000;
+const VALID_MS = { invitation: 7 * 24 * HOUR_MS, sign_in: HOUR_MS } as const;
+
+export interface LinkInput {
+  userId: string;
+  kind: keyof typeof VALID_MS;
+  merchantId: string | null;
+  role: string | null;
+  madeBy: string | null;
+}
+
+/** @returns the secret of the link, shown once */
+export async function makeLink(
+  tx: Tx,
+  { userId, kind, merchantId, role, madeBy }: LinkInput,
+  nowMs: number,
+): Promise<{ token: string; expiresAtMs: number }> {
+  const token = makeToken();
+  const expiresAtMs = nowMs + VALID_MS[kind];
+  await tx
+    .insertInto('console_link')
+    .values({
+      digest: digestOf(token),
+      user_id: userId,
+      kind,
+      merchant_id: merchantId,
+      role,
+      made_by: madeBy,
+      created_at_ms: nowMs,
+      expires_at_ms: expiresAtMs,
+      used_at_ms: null,
+    })
+    .execute();
+  return { token, expiresAtMs };
+}
+
+/** Deletes unused invitations of a merchant, for a person or made by one. @returns whether there was one */
+export async function dropLinks(
+  tx: Tx,
+  { merchantId, userId, madeBy }: { merchantId: string; userId?: string; madeBy?: string },
+): Promise<boolean> {
+  let links = tx
+    .deleteFrom('console_link')
+    .where('used_at_ms', 'is', null)
+    .where('merchant_id', '=', merchantId);
+  if (userId !== undefined) links = links.where('user_id', '=', userId);
+  if (madeBy !== undefined) links = links.where('made_by', '=', madeBy);
+  return (await links.executeTakeFirst()).numDeletedRows > 0n;
+}

@@ -1,0 +1,139 @@
+import { type AuditDeps, recordChange } from '../../audit/index.ts';
+import { NIL_ID, newId } from '../../platform/db/ids/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { shorten } from '../../platform/secrets/index.ts';
+import { encodeId } from '../../tenancy/index.ts';
+import { isSessionAlive } from './decisions.ts';
+import { digestOf, makeToken } from './secrets.ts';
+import type { SessionRow } from './tables.ts';
+
+const USER_AGENT_MAX = 200;
+const SEEN_EVERY_MS = 60_000;
+const KEPT_MS = 30 * 86_400_000;
+
+/** Where somebody sits. */
+export interface Device {
+  remoteAddress: string;
+  userAgent: string;
+}
+
+export interface NewSession {
+  sessionId: string;
+  userId: string;
+  /** For the cookie; only its digest is kept. */
+  token: string;
+}
+
+/**
+ * Opens a session under a secret of its own: what a browser held before it signed in is never a session. The sign-in is
+ * in the audit log of the installation.
+ */
+export async function openSession(
+  tx: Tx,
+  deps: AuditDeps,
+  { userId, hasSecondFactor, device }: { userId: string; hasSecondFactor: boolean; device: Device },
+): Promise<NewSession> {
+  const nowMs = deps.clock.nowMs();
+  const token = makeToken();
+  const sessionId = newId();
+  await tx
+    .deleteFrom('console_session')
+    .where('user_id', '=', userId)
+    .where('created_at_ms', '<', BigInt(nowMs - KEPT_MS))
+    .execute();
+  await tx
+    .insertInto('console_session')
+    .values({
+      session_id: sessionId,
+      digest: digestOf(token),
+      user_id: userId,
+      created_at_ms: nowMs,
+      seen_at_ms: nowMs,
+      proved_at_ms: nowMs,
+      has_second_factor: hasSecondFactor,
+      remote_address: device.remoteAddress,
+      user_agent: shorten(device.userAgent, USER_AGENT_MAX),
+      ended_at_ms: null,
+    })
+    .execute();
+  const actor = { kind: 'user' as const, id: encodeId('user', userId) };
+  const change = { merchantId: NIL_ID, actor, origin: device.remoteAddress, action: 'sessions.open' };
+  const after = { session_id: encodeId('session', sessionId), has_second_factor: hasSecondFactor };
+  await recordChange(tx, deps, change, { after });
+  return { sessionId, userId, token };
+}
+
+/** The session of a cookie while it counts. The row is read each time, so one that was ended is dead on every node. */
+export async function findSession(
+  { db, clock }: Pick<AuditDeps, 'db' | 'clock'>,
+  token: string,
+  movesMoney: (userId: string) => Promise<boolean>,
+): Promise<SessionRow | undefined> {
+  const row = await db
+    .selectFrom('console_session')
+    .selectAll()
+    .where('digest', '=', digestOf(token))
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const times = {
+    createdAtMs: Number(row.created_at_ms),
+    seenAtMs: Number(row.seen_at_ms),
+    endedAtMs: row.ended_at_ms === null ? null : Number(row.ended_at_ms),
+  };
+  const nowMs = clock.nowMs();
+  if (!isSessionAlive(times, nowMs, await movesMoney(row.user_id))) return undefined;
+  if (nowMs - times.seenAtMs >= SEEN_EVERY_MS)
+    await db
+      .updateTable('console_session')
+      .set({ seen_at_ms: nowMs })
+      .where('session_id', '=', row.session_id)
+      .where('ended_at_ms', 'is', null)
+      .execute();
+  return row;
+}
+
+/** Sessions that have not been ended, newest first; old ones may have ended by time. */
+export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
+  return await db
+    .selectFrom('console_session')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('ended_at_ms', 'is', null)
+    .orderBy('created_at_ms', 'desc')
+    .execute();
+}
+
+/** Ends one session of a person. @returns false: there is no such one */
+export async function endSession(
+  db: Db,
+  { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('console_session')
+    .set({ ended_at_ms: nowMs })
+    .where('user_id', '=', userId)
+    .where('session_id', '=', sessionId)
+    .where('ended_at_ms', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Ends the sessions of a person, but for one that goes on. */
+export async function endSessionsOf(db: Db, userId: string, nowMs: number, kept?: string): Promise<void> {
+  const open = db
+    .updateTable('console_session')
+    .set({ ended_at_ms: nowMs })
+    .where('user_id', '=', userId)
+    .where('ended_at_ms', 'is', null);
+  await (kept === undefined ? open : open.where('session_id', '!=', kept)).execute();
+}
+
+/** Ends every session, as after a backup was put back: it may hold some that were ended since. @returns how many */
+export async function endAllSessions(db: Db, nowMs: number): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('console_session')
+    .set({ ended_at_ms: nowMs })
+    .where('ended_at_ms', 'is', null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}

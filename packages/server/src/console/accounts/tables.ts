@@ -1,0 +1,51 @@
+import type { InstallationRole, Role } from '../roles.ts';
+
+export interface UserRow {
+  user_id: string;
+  email: string;
+  created_at_ms: bigint | number;
+  password_hash: string | null;
+  installation_role: InstallationRole | null;
+  totp_secret: Buffer | null;
+  totp_confirmed: boolean;
+  totp_used_step: bigint | number;
+}
+
+export interface SessionRow {
+  session_id: string;
+  digest: Buffer;
+  user_id: string;
+  created_at_ms: bigint | number;
+  seen_at_ms: bigint | number;
+  proved_at_ms: bigint | number;
+  has_second_factor: boolean;
+  remote_address: string;
+  user_agent: string;
+  ended_at_ms: bigint | number | null;
+}
+
+declare module '../../platform/db/db.ts' {
+  interface Tables {
+    console_user: UserRow;
+    console_membership: {
+      merchant_id: string;
+      user_id: string;
+      role: Role;
+      created_at_ms: bigint | number;
+    };
+    console_link: {
+      digest: Buffer;
+      user_id: string;
+      kind: 'invitation' | 'sign_in';
+      merchant_id: string | null;
+      role: string | null;
+      made_by: string | null;
+      created_at_ms: bigint | number;
+      expires_at_ms: bigint | number;
+      used_at_ms: bigint | number | null;
+    };
+    console_session: SessionRow;
+    console_recovery_code: { user_id: string; digest: Buffer; used_at_ms: bigint | number | null };
+    console_attempt: { subject: Buffer; times_ms: (bigint | number)[]; last_at_ms: bigint | number };
+  }
+}

@@ -1,0 +1,215 @@
+import { NIL_ID, newId } from '../../platform/db/ids/index.ts';
+import { type Db, type Tx, transact } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { getMerchant } from '../../stores/index.ts';
+import { ROLES, type Role, type Roles } from '../roles.ts';
+import { dropLinks, makeLink } from './make-link.ts';
+import { leavesNoOwner, lockMembers, roleOf, writeRole } from './members.ts';
+import { endSessionsOf } from './sessions.ts';
+import type { UserRow } from './tables.ts';
+
+export type ConsoleDeps = Pick<Platform, 'db' | 'clock' | 'vault' | 'log'>;
+
+const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,190}$/u;
+
+/** Addresses are compared in lower case. */
+export const normalEmail = (typed: string): string => typed.trim().normalize('NFKC').toLowerCase();
+
+/** @throws Fail `invalid_request` */
+function checkEmail(typed: string): string {
+  const email = normalEmail(typed);
+  if (EMAIL.test(email)) return email;
+  throw new Fail('invalid_request', { message: 'This is no e-mail address.', param: 'email' });
+}
+
+export async function findUserByEmail(db: Db, email: string): Promise<UserRow | undefined> {
+  return await db.selectFrom('console_user').selectAll().where('email', '=', email).executeTakeFirst();
+}
+
+const unknownUser = () => new Fail('resource_not_found', 'There is no such user here.');
+
+/** @throws Fail `resource_not_found` */
+export async function getUser(db: Db, userId: string): Promise<UserRow> {
+  const users = db.selectFrom('console_user').selectAll().where('user_id', '=', userId);
+  const user = await users.executeTakeFirst();
+  if (user === undefined) throw unknownUser();
+  return user;
+}
+
+export interface User {
+  userId: string;
+  email: string;
+  role: string;
+  /** They were invited and have not come yet. */
+  isInvited: boolean;
+  hasSecondFactor: boolean;
+}
+
+/** Users of a merchant, or with the nil id those of the installation, and who is invited. */
+export async function listUsers(
+  { db, clock }: Pick<ConsoleDeps, 'db' | 'clock'>,
+  merchantId: string,
+): Promise<User[]> {
+  const members = await db
+    .selectFrom('console_user as u')
+    .leftJoin('console_membership as m', (join) =>
+      join.onRef('m.user_id', '=', 'u.user_id').on('m.merchant_id', '=', merchantId),
+    )
+    .select(['u.user_id', 'u.email', 'u.totp_confirmed', 'u.installation_role', 'm.role'])
+    .where(merchantId === NIL_ID ? 'u.installation_role' : 'm.role', 'is not', null)
+    .execute();
+  const invited = await db
+    .selectFrom('console_link as l')
+    .innerJoin('console_user as u', 'u.user_id', 'l.user_id')
+    .select(['u.user_id', 'u.email', 'l.role'])
+    .where('l.merchant_id', '=', merchantId)
+    .where('l.used_at_ms', 'is', null)
+    .where('l.expires_at_ms', '>', BigInt(clock.nowMs()))
+    .execute();
+  const users = [
+    ...members.map((one) => ({
+      userId: one.user_id,
+      email: one.email,
+      role: (merchantId === NIL_ID ? one.installation_role : one.role) ?? '',
+      isInvited: false,
+      hasSecondFactor: one.totp_confirmed,
+    })),
+    ...invited.map(({ user_id: userId, email, role }) => ({
+      userId,
+      email,
+      role: role ?? '',
+      isInvited: true,
+      hasSecondFactor: false,
+    })),
+  ];
+  return users.toSorted((a, b) => (a.email < b.email ? -1 : 1));
+}
+
+/** The merchants that a person has a role with. */
+export async function membershipsOf(db: Db, userId: string) {
+  return await db
+    .selectFrom('console_membership as c')
+    .innerJoin('merchant as m', 'm.merchant_id', 'c.merchant_id')
+    .select(['c.merchant_id', 'c.role', 'm.name', 'm.mode'])
+    .where('c.user_id', '=', userId)
+    .orderBy('m.name')
+    .orderBy('c.merchant_id')
+    .execute();
+}
+
+/** A person's roles with one merchant, as they are now. */
+export async function rolesOf(db: Db, userId: string, merchantId: string): Promise<Roles> {
+  const row = await db
+    .selectFrom('console_user as u')
+    .leftJoin('console_membership as m', (join) =>
+      join.onRef('m.user_id', '=', 'u.user_id').on('m.merchant_id', '=', merchantId),
+    )
+    .select(['u.installation_role', 'm.role'])
+    .where('u.user_id', '=', userId)
+    .executeTakeFirst();
+  return { role: row?.role ?? null, installationRole: row?.installation_role ?? null };
+}
+
+/** Who changes users: undefined for the command line, which may do everything. */
+export interface ByUser {
+  userId: string;
+  mayAssign: (before: Role | null, after: Role | null) => boolean;
+}
+
+const merchantRole = (role: string | null | undefined): Role | null =>
+  ROLES.find((one) => one === role) ?? null;
+
+function checkMay(by: ByUser | undefined, before: string | null | undefined, after: string | null): void {
+  if (by === undefined || by.mayAssign(merchantRole(before), merchantRole(after))) return;
+  throw new Fail('forbidden', 'Only an owner makes, changes or removes owners.');
+}
+
+/** Finds the person of an address, or makes one who cannot sign in yet. */
+export async function ensureUser(tx: Tx, email: string, nowMs: number): Promise<UserRow> {
+  const row: UserRow = {
+    user_id: newId(),
+    email,
+    created_at_ms: nowMs,
+    password_hash: null,
+    installation_role: null,
+    totp_secret: null,
+    totp_confirmed: false,
+    totp_used_step: 0,
+  };
+  await tx
+    .insertInto('console_user')
+    .values(row)
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .execute();
+  return (await findUserByEmail(tx, email)) ?? row;
+}
+
+export interface Invitation {
+  userId: string;
+  email: string;
+  role: string;
+  /** The secret of the link, shown once. */
+  token: string;
+  expiresAtMs: number;
+}
+
+/**
+ * Makes the link by which a person comes to a merchant, or with the nil id to the installation. The role is theirs once
+ * they come, not before: whoever invites the same address elsewhere must not get it. An earlier link of the same merchant
+ * works no more.
+ *
+ * @throws Fail `conflict` for who has a role there
+ */
+export async function inviteUser(
+  { db, clock }: ConsoleDeps,
+  { merchantId, email: typed, role: typedRole }: { merchantId: string; email: string; role: string },
+  by?: ByUser,
+): Promise<Invitation> {
+  const email = checkEmail(typed);
+  const role = roleOf(merchantId, typedRole);
+  if (merchantId !== NIL_ID) await getMerchant(db, merchantId);
+  checkMay(by, null, role);
+  const nowMs = clock.nowMs();
+  return await transact(db, async (tx) => {
+    const { user_id: userId } = await ensureUser(tx, email, nowMs);
+    if ((await lockMembers(tx, merchantId)).has(userId))
+      throw new Fail('conflict', `${email} has a role here already. Change it instead.`);
+    await dropLinks(tx, { merchantId, userId });
+    const link = { userId, kind: 'invitation' as const, merchantId, role, madeBy: by?.userId ?? null };
+    return { userId, email, role, ...(await makeLink(tx, link, nowMs)) };
+  });
+}
+
+/**
+ * Changes a role. Null takes it away, as well as an invitation, and ends the person's sessions. Unused invitations that the
+ * person made there work no more.
+ *
+ * @throws Fail `conflict` for the last owner
+ */
+export async function changeRole(
+  { db, clock }: ConsoleDeps,
+  { merchantId, userId, role: typed }: { merchantId: string; userId: string; role: string | null },
+  by?: ByUser,
+): Promise<void> {
+  const role = typed === null ? null : roleOf(merchantId, typed);
+  const nowMs = clock.nowMs();
+  await transact(db, async (tx) => {
+    const members = await lockMembers(tx, merchantId);
+    const before = members.get(userId);
+    checkMay(by, before, role);
+    if (before === undefined) {
+      const dropped = role === null && (await dropLinks(tx, { merchantId, userId }));
+      if (!dropped) throw unknownUser();
+      return;
+    }
+    if (leavesNoOwner(members, userId, role))
+      throw new Fail(
+        'conflict',
+        'This is the last owner of the merchant. Make somebody else an owner first.',
+      );
+    await writeRole(tx, { merchantId, userId, nowMs }, role);
+    await dropLinks(tx, { merchantId, madeBy: userId });
+    if (role === null) await endSessionsOf(tx, userId, nowMs);
+  });
+}

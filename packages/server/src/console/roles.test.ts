@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { mayAssign, movesMoney, needsSecondFactor, permissionsOf, ROLES, type Role } from './roles.ts';
+
+const of = (role: Role | null) => ({ role, installationRole: null });
+
+test('each role has what its column says', () => {
+  const table = Object.fromEntries(ROLES.map((role) => [role, permissionsOf(of(role)).join(' ')]));
+  const all =
+    'see see_requests create_payouts approve refund accept_payments edit_checkout edit_subscriptions edit_keys ' +
+    'use_sandbox manage_users read_audit_log';
+  expect(table).toEqual({
+    owner: all,
+    admin: all.replace(' approve', ''),
+    developer: 'see see_requests edit_checkout edit_keys use_sandbox',
+    finance: 'see create_payouts refund accept_payments edit_checkout use_sandbox',
+    approver: 'see approve use_sandbox',
+    support: 'see see_requests refund edit_checkout edit_subscriptions use_sandbox',
+    viewer: 'see',
+  });
+});
+
+test('who moves money or makes keys needs a second factor, and sessions that move money end when idle', () => {
+  expect(ROLES.filter((role) => !needsSecondFactor(of(role)))).toEqual(['viewer']);
+  expect(ROLES.filter((role) => !movesMoney(of(role)))).toEqual(['developer', 'viewer']);
+});
+
+test('auditors of the installation read every merchant and change nothing', () => {
+  const auditor = { role: null, installationRole: 'auditor' as const };
+  expect(permissionsOf(auditor)).toEqual(['see', 'see_requests', 'read_audit_log']);
+  expect(permissionsOf({ role: null, installationRole: null })).toEqual([]);
+  expect(permissionsOf({ role: 'finance', installationRole: 'auditor' })).toContain('create_payouts');
+});
+
+test('only owners and operators make, change and remove owners; whoever manages nobody assigns nothing', () => {
+  const changes = [...ROLES, null].flatMap((before) => [...ROLES, null].map((after) => ({ before, after })));
+  for (const { before, after } of changes) {
+    const concernsOwner = before === 'owner' || after === 'owner';
+    expect(mayAssign(of('owner'), before, after)).toBe(true);
+    expect(mayAssign({ role: null, installationRole: 'operator' }, before, after)).toBe(true);
+    expect(mayAssign(of('admin'), before, after)).toBe(!concernsOwner);
+    for (const role of ['developer', 'finance', 'approver', 'support', 'viewer', null] as const)
+      expect(mayAssign(of(role), before, after)).toBe(false);
+  }
+});

@@ -1,0 +1,68 @@
+/** What a merchant's user may do. One row each, with the roles that have it. */
+const PERMISSIONS = {
+  /** Payments, invoices, payouts, balances, reports. */
+  see: ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'],
+  /** Request log, events, deliveries. */
+  see_requests: ['owner', 'admin', 'developer', 'support'],
+  create_payouts: ['owner', 'admin', 'finance'],
+  /** Payouts and refunds that one has neither created, edited nor submitted. */
+  approve: ['owner', 'approver'],
+  refund: ['owner', 'admin', 'finance', 'support'],
+  /** Late or partial money. */
+  accept_payments: ['owner', 'admin', 'finance'],
+  /** Checkout sessions, payment links, customers, links of the portal. */
+  edit_checkout: ['owner', 'admin', 'developer', 'finance', 'support'],
+  edit_subscriptions: ['owner', 'admin', 'support'],
+  /** API keys, webhook endpoints, sending again. */
+  edit_keys: ['owner', 'admin', 'developer'],
+  /** Clock, chains, wallets and inboxes of a sandbox. */
+  use_sandbox: ['owner', 'admin', 'developer', 'finance', 'approver', 'support'],
+  manage_users: ['owner', 'admin'],
+  read_audit_log: ['owner', 'admin'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Permission = keyof typeof PERMISSIONS;
+const ALL_PERMISSIONS = Object.keys(PERMISSIONS) as Permission[];
+export const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+export const INSTALLATION_ROLES = ['operator', 'auditor'] as const;
+export type InstallationRole = (typeof INSTALLATION_ROLES)[number];
+
+/** What an auditor of the installation may do with every merchant: read. */
+const OF_AUDITORS: readonly Permission[] = ['see', 'see_requests', 'read_audit_log'];
+/** What an operator may do with every merchant: merchants need somebody who invites their first owner. */
+const OF_OPERATORS: readonly Permission[] = [...OF_AUDITORS, 'manage_users'];
+const MOVES_MONEY: readonly Permission[] = ['create_payouts', 'approve', 'refund', 'accept_payments'];
+const NEEDS_SECOND_FACTOR: readonly Permission[] = [...MOVES_MONEY, 'edit_keys', 'manage_users'];
+
+/** The roles of one person: with one merchant, and for the installation. */
+export interface Roles {
+  role: Role | null;
+  installationRole: InstallationRole | null;
+}
+
+export function permissionsOf({ role, installationRole }: Roles): Permission[] {
+  const ofInstallation =
+    installationRole === 'operator' ? OF_OPERATORS : installationRole === 'auditor' ? OF_AUDITORS : [];
+  return ALL_PERMISSIONS.filter((permission) => {
+    const roles: readonly string[] = PERMISSIONS[permission];
+    return ofInstallation.includes(permission) || (role !== null && roles.includes(role));
+  });
+}
+
+/** Whether a person with such roles needs a second factor before any of them counts. */
+export const needsSecondFactor = (roles: Roles): boolean =>
+  permissionsOf(roles).some((permission) => NEEDS_SECOND_FACTOR.includes(permission));
+
+/** Whether an idle session of such roles ends early. */
+export const movesMoney = (roles: Roles): boolean =>
+  roles.installationRole === 'operator' ||
+  permissionsOf(roles).some((permission) => MOVES_MONEY.includes(permission));
+
+/** Admins manage everybody but owners: they neither make, change nor remove one. */
+export function mayAssign(by: Roles, before: Role | null, after: Role | null): boolean {
+  if (!permissionsOf(by).includes('manage_users')) return false;
+  return (
+    by.installationRole === 'operator' || by.role === 'owner' || (before !== 'owner' && after !== 'owner')
+  );
+}

@@ -1,0 +1,76 @@
+import type { App } from '../app.ts';
+import {
+  changeRole,
+  endAllSessions,
+  findUserByEmail,
+  inviteUser,
+  listUsers,
+  makeSignInLink,
+  normalEmail,
+} from '../console/accounts/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
+import { isoOf } from '../platform/db/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { encodeId } from '../tenancy/index.ts';
+import { merchantBy } from './context.ts';
+
+/** Of a merchant, or of the installation. */
+export interface UserScope {
+  merchant?: string | undefined;
+  installation?: boolean | undefined;
+}
+
+/** The secret stands behind the `#`, which browsers send to no server. */
+const linkOf = (baseUrl: string | undefined, token: string) =>
+  `${(baseUrl ?? '').replace('//127.0.0.1', '//localhost')}/console/link#${token}`;
+
+export function userCommands(app: App, baseUrl: string | undefined) {
+  const scopeOf = async ({ merchant, installation }: UserScope) => {
+    if (installation !== true) return (await merchantBy(app, merchant)).merchantId;
+    if (merchant === undefined) return NIL_ID;
+    const message = 'A role is of one merchant or of the installation.';
+    throw new Fail('invalid_request', { message, param: 'merchant' });
+  };
+  const userBy = async (email: string) => {
+    const user = await findUserByEmail(app.db, normalEmail(email));
+    if (user !== undefined) return user.user_id;
+    throw new Fail('resource_not_found', `There is no user ${email}.`);
+  };
+  return {
+    /** The link is returned only here. */
+    invite: async ({ email, role, ...scope }: UserScope & { email: string; role: string }) => {
+      const merchantId = await scopeOf(scope);
+      const made = await inviteUser(app, { merchantId, email, role });
+      return {
+        user_id: encodeId('user', made.userId),
+        email: made.email,
+        role: made.role,
+        link_token: linkOf(baseUrl, made.token),
+        expires_at: isoOf(made.expiresAtMs),
+      };
+    },
+    list: async (scope: UserScope) =>
+      (await listUsers(app, await scopeOf(scope))).map((user) => ({
+        user_id: encodeId('user', user.userId),
+        email: user.email,
+        role: user.role,
+        status: user.isInvited ? 'invited' : 'active',
+        second_factor: user.hasSecondFactor,
+      })),
+    role: async ({ email, role, ...scope }: UserScope & { email: string; role: string }) => {
+      await changeRole(app, { merchantId: await scopeOf(scope), userId: await userBy(email), role });
+      return { email: normalEmail(email), role };
+    },
+    remove: async ({ email, ...scope }: UserScope & { email: string }) => {
+      await changeRole(app, { merchantId: await scopeOf(scope), userId: await userBy(email), role: null });
+      return { email: normalEmail(email), removed: true };
+    },
+    /** Signs a person in, also one who has lost password or second factor. */
+    signInLink: async (email: string) => {
+      const { token, expiresAtMs } = await makeSignInLink(app, email);
+      return { link_token: linkOf(baseUrl, token), expires_at: isoOf(expiresAtMs) };
+    },
+    /** After a backup was put back, which may hold sessions that were ended since. */
+    signOutAll: async () => ({ ended: await endAllSessions(app.db, app.clock.nowMs()) }),
+  };
+}

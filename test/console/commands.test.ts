@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { isSecondRun, useSandbox } from '../sandbox-of-commands.ts';
+
+const LONG_MS = 240_000;
+const { command, ask } = useSandbox();
+
+interface Person {
+  email: string;
+  role: string;
+  status: string;
+}
+
+test.skipIf(isSecondRun)(
+  'people are invited, listed, given another role and removed, and the links are in no log',
+  { timeout: LONG_MS },
+  async () => {
+    const email = 'ada@example.com';
+    const invited = await ask<{ link_token: string }>('users', 'invite', email, '--role', 'owner');
+    expect(invited.link_token).toMatch(/^http:\/\/localhost:\d+\/console\/link#[\w-]{43}$/);
+    expect(await ask<Person[]>('users', 'list')).toMatchObject([{ email, role: 'owner', status: 'invited' }]);
+    expect((await command(['users', 'role', email, 'admin'])).stderr).toContain('no such user');
+    expect((await command(['users', 'invite', email, '--role', 'boss'])).stderr).toContain('owner, admin');
+    await ask('users', 'remove', email);
+    expect(await ask<Person[]>('users', 'list')).toEqual([]);
+    await ask('users', 'invite', 'ops@example.com', '--role', 'operator', '--installation');
+    expect(await ask<Person[]>('users', 'list', '--installation')).toMatchObject([{ role: 'operator' }]);
+    const { link_token: link } = await ask<{ link_token: string }>(
+      'console',
+      'link',
+      '--email',
+      'ops@example.com',
+    );
+    expect((await command(['console', 'link', '--email', 'nobody@example.com'])).stderr).toContain('no user');
+    expect(await ask('users', 'sign-out-all')).toEqual({ ended: 0 });
+
+    const [merchant] = await ask<{ merchant_id: string }[]>('merchants', 'list');
+    const logs = [
+      await command(['audit', 'export', '--merchant', merchant?.merchant_id ?? '']),
+      await command(['audit', 'export']),
+    ].map(({ stdout }) => stdout);
+    expect(logs[0]).toContain('users.invite');
+    expect(logs[1]).toContain('users.signInLink');
+    for (const secret of [invited.link_token, link].map((text) => text.split('#')[1] ?? 'none'))
+      expect(logs.join('').includes(secret)).toBe(false);
+  },
+);
