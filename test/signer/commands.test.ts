@@ -112,6 +112,20 @@ test('a backup restores the same keys, and is checked against them', async () =>
 
 test('a running signer is asked, frozen and unfrozen', async () => {
   expect(JSON.parse((await call('export-xpub', '1')).stdout).hot).toBe(factsOfWords(WORDS).first);
+  const wallets = [
+    call('export-xpub', '1', '--network', 'trc20'),
+    call('export-xpub', '1', '--network', 'spl'),
+  ];
+  const [tron, solana] = (await Promise.all(wallets)).map(({ stdout }) => JSON.parse(stdout));
+  expect(tron).toMatchObject({
+    extendedPublicKey: expect.stringMatching(/^xpub/),
+    hot: expect.stringMatching(/^T/),
+  });
+  expect(solana).toEqual({
+    network: 'spl',
+    account: 1,
+    hot: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+  });
   expect(JSON.parse((await call('freeze', '--reason', 'drill')).stdout)).toMatchObject({ reason: 'drill' });
   expect(JSON.parse((await call('status')).stdout).frozen.reason).toBe('drill');
   writeFileSync(at('other'), 'wrong horse battery', { mode: 0o600 });

@@ -74,4 +74,11 @@ test('the policy of the manual is a sound one, with the address of our payout co
   const page = readFileSync(path.join(ROOT, 'docs/signer.md'), 'utf8');
   const [, json = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
   expect(readPolicy(json).erc20.batchPayout).toBe(batchPayoutDeployment().address);
+  // What the next part shows stands beside it.
+  const [, [, more = ''] = []] = [...page.matchAll(/```json\n([\s\S]*?)```/g)];
+  const whole = JSON.parse(json);
+  const { trc20, spl } = readPolicy(
+    JSON.stringify({ ...whole, networks: { ...whole.networks, ...JSON.parse(more) } }),
+  );
+  expect([trc20?.feeLimit, spl?.charges?.perDay]).toEqual([100_000_000n, 5_000_000_000n]);
 });

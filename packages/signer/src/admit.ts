@@ -1,6 +1,6 @@
 import { approversOf } from './approvals.ts';
 import type { PaymentEntry } from './entries.ts';
-import { type Memory, topUpsOf } from './memory.ts';
+import { type Memory, type SignedItem, topUpsOf } from './memory.ts';
 import { placeAttempt } from './numbering.ts';
 import type { PaymentRules, Policy } from './policy.ts';
 import type { PurposeItem, SignedApproval, SignerNetwork, SignRequest } from './protocol.ts';
@@ -30,6 +30,8 @@ interface Payer {
   sender: string;
 }
 
+/** So many transactions of an item may expire before further ones count as resent. */
+const EXPIRED_MAX = 3;
 const UNITS = { erc20: 'wei', trc20: 'sun', spl: 'lamports' } as const;
 
 /** @throws Refused */
@@ -122,7 +124,7 @@ export function admitPayment(
     const before = memory.item(sender, id, place);
     // The contract pays a place once, whatever is signed for it.
     const isSafe = before !== undefined && via !== null && before.via === via;
-    const isDead = before?.deadFrom != null && before.deadFrom <= now;
+    const isDead = before !== undefined && isOver(before, now);
     if (before !== undefined && !isSafe && !isDead) resent += amount;
     counted += excess(amount, isSafe ? before.amount : 0n);
     // An approved item that is signed once more without people may go to somebody else.
@@ -145,6 +147,10 @@ export function admitPayment(
     resent: String(resent),
   };
 }
+
+/** Whether its earlier transactions have expired. They may have paid, so an item is not signed anew without end. */
+const isOver = ({ deadFrom, signatures }: SignedItem, now: number) =>
+  deadFrom !== null && deadFrom <= now && signatures <= EXPIRED_MAX;
 
 const excess = (amount: bigint, before: bigint) => (amount > before ? amount - before : 0n);
 

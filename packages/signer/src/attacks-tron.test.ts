@@ -148,6 +148,17 @@ test('trc20: an item is signed anew once its transaction has expired, with a mar
   expect(bench.outcome(again(2, bench.now))).toMatch(/^limit: per_hour/);
 });
 
+test('trc20: an item whose transactions expired three times is signed anew out of the budget alone', () => {
+  const bench = new OnceBench((policy) => Object.assign(policy.payouts, { resend_per_day: '1' }));
+  const outcomes = [0, 1, 2, 3, 4, 5].map((ordinal) => {
+    bench.now += 6 * MINUTE;
+    return bench.outcome(again(ordinal, bench.now));
+  });
+  expect(outcomes.slice(0, 5)).toEqual(['signed', 'signed', 'signed', 'signed', 'signed']);
+  expect(bench.memory.day('payout resent').total(bench.now)).toBe(1_000_000n);
+  expect(outcomes[5]).toMatch(/^limit: /);
+});
+
 test('trc20: too early an item is signed anew only out of the budget, and then the last expiry counts', () => {
   const bench = new OnceBench((policy) => Object.assign(policy.payouts, { resend_per_day: '1' }));
   expect(bench.outcome(sound)).toBe('signed');

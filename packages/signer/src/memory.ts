@@ -65,6 +65,8 @@ export interface SignedItem {
   unapproved: bigint;
   /** Unix milliseconds from which on all its transactions are in no block, if they are in none by then; null: nobody knows. */
   deadFrom: number | null;
+  /** How many transactions were signed for it. */
+  signatures: number;
 }
 
 /** What was signed for an attempt on trc20 or spl. */
@@ -265,6 +267,7 @@ export class Memory {
         amount: larger(before.amount, amount),
         unapproved: larger(before.unapproved, approved ? 0n : amount),
         deadFrom: deadFrom === null ? null : Math.max(deadFrom, known?.deadFrom ?? 0),
+        signatures: 1 + (known?.signatures ?? 0),
       });
     }
     const counted = BigInt(payment.counted);
