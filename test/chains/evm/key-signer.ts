@@ -1,11 +1,10 @@
-import type { Purpose, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
+import type { Purpose } from '@florin/signer/protocol';
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
 import type { TransactionSigner } from '../../../packages/server/src/chains/evm/signing.ts';
-import type { HeldFor, WalletHolder } from '../../../packages/server/src/chains/port/wallet-holder.ts';
 import { delegateDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
-import { placeAttempt } from '../../../packages/signer/src/numbering.ts';
 import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
+import { type Asked, AttemptSigner } from '../attempt-signer.ts';
 
 export const hotWallet = (account: number): HDAccount => wallet(`m/44'/60'/${account}'/1/0`);
 /** The gas tank of the installation. */
@@ -18,107 +17,27 @@ function wallet(path: `m/44'/60'/${string}`): HDAccount {
   return mnemonicToAccount(PUBLIC_TEST_MNEMONIC, { path });
 }
 
-interface Signature {
-  unsigned: Hex;
-  purpose: Purpose;
-}
-
-/**
- * A wallet that signs whatever the one history asks for that it signs for. It remembers attempts as the signer does: an
- * attempt gets its first bytes again, or a new version where both fees are a tenth higher.
- */
-export class KeySigner implements TransactionSigner, WalletHolder {
-  /** Every request, in order. */
-  readonly requests: SignRequest[] = [];
-  #held: HeldFor | undefined;
-  readonly #numbers = new Map<string, Map<bigint, string>>();
-  readonly #signed = new Map<string, Signature>();
-  readonly #answers: (RefusalAnswer | Error | ((answer: SignAnswer) => SignAnswer))[] = [];
-
-  /** Refuses the next request, is away, or changes the answer. */
-  next(...answers: (RefusalAnswer | Error | ((answer: SignAnswer) => SignAnswer))[]): void {
-    this.#answers.push(...answers);
+/** Signs with keys of Ethereum: a new version where both fees are a tenth higher. */
+export class KeySigner extends AttemptSigner<'erc20'> implements TransactionSigner {
+  protected contentsOf({ unsigned }: Asked): string {
+    const { nonce, to, value, data } = parseTransaction(unsigned);
+    return [nonce, to, value, data].join();
   }
 
-  async current(): Promise<HeldFor | undefined> {
-    return this.#held;
+  protected isReplacement(earlier: Asked, asked: Asked): boolean {
+    const [a, b] = [parseTransaction(earlier.unsigned), parseTransaction(asked.unsigned)];
+    return (['maxFeePerGas', 'maxPriorityFeePerGas'] as const).every(
+      (fee) => (b[fee] ?? 0n) * 10n >= (a[fee] ?? 0n) * 11n,
+    );
   }
 
-  async limits(): Promise<undefined> {
-    return undefined;
-  }
-
-  async approvalRules(): Promise<undefined> {
-    return undefined;
-  }
-
-  async claim(history: string, over: bigint): Promise<boolean> {
-    if ((this.#held?.generation ?? 0n) !== over) return false;
-    this.#held = { history, generation: over + 1n };
-    return true;
-  }
-
-  async sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer> {
-    this.requests.push(request);
-    const planned = this.#answers[0];
-    if (typeof planned === 'object') {
-      this.#answers.shift();
-      if (planned instanceof Error) throw planned;
-      return planned;
-    }
-    const signature = this.#remember(request);
-    if ('code' in signature) return signature;
-    this.#answers.shift();
-    const raw = await signRaw(request.account, signature);
-    const journal = { entries: this.requests.length, head: keccak256(raw).slice(2) };
-    const answer = { raw, txId: keccak256(raw), journal };
-    return planned === undefined ? answer : planned(answer);
-  }
-
-  #remember({ account, attempt, unsigned, purpose }: SignRequest): Signature | RefusalAnswer {
-    const { history, attemptId, previous, before } = attempt;
-    this.#held ??= { history, generation: 1n };
-    if (this.#held.history !== history) return refusal('history', 'it signs for another history');
-    const ordinal = BigInt(attempt.ordinal);
-    const wallet = `${account} ${history}`;
-    const known = this.#numbers.get(wallet) ?? new Map<bigint, string>();
-    const given = before ?? (previous === null || ordinal === 0n ? [] : [previous]);
-    const last = [...known.keys()].reduce<bigint | null>((a, b) => (a === null || b > a ? b : a), null);
-    const isWhole = ordinal === 0n || (before !== undefined && last === null);
-    const placing = placeAttempt({ last, known }, { ordinal, attemptId, before: given, isWhole });
-    if (placing.is === 'gap') {
-      const from = placing.from === null ? null : String(placing.from);
-      return { ...refusal('unknown_attempts', 'attempts before it are unknown'), from };
-    }
-    if (placing.is === 'taken') return refusal('history', `number ${placing.ordinal} is another attempt's`);
-    const asked = { unsigned: bytes(unsigned), purpose };
-    const earlier = this.#signed.get(attemptId);
-    if (earlier !== undefined && contentsOf(earlier) !== contentsOf(asked)) {
-      return refusal('history', 'this attempt was signed with other contents');
-    }
-    this.#numbers.set(wallet, new Map([...known, ...placing.added]));
-    const signature = earlier === undefined || isReplacement(earlier, asked) ? asked : earlier;
-    this.#signed.set(attemptId, signature);
-    return signature;
+  protected async signRaw(account: number, asked: Asked) {
+    const raw = await signRaw(account, asked);
+    return { raw, txId: keccak256(raw) };
   }
 }
 
-const refusal = (code: RefusalAnswer['code'], message: string): RefusalAnswer => ({ code, message });
-const bytes = (text: string): Hex => `0x${text.slice(2)}`;
-
-function contentsOf({ unsigned }: Signature): string {
-  const { nonce, to, value, data } = parseTransaction(unsigned);
-  return [nonce, to, value, data].join();
-}
-
-function isReplacement(earlier: Signature, asked: Signature): boolean {
-  const [a, b] = [parseTransaction(earlier.unsigned), parseTransaction(asked.unsigned)];
-  return (['maxFeePerGas', 'maxPriorityFeePerGas'] as const).every(
-    (fee) => (b[fee] ?? 0n) * 10n >= (a[fee] ?? 0n) * 11n,
-  );
-}
-
-async function signRaw(account: number, { unsigned, purpose }: Signature): Promise<Hex> {
+async function signRaw(account: number, { unsigned, purpose }: Asked): Promise<Hex> {
   const key = hotWallet(account);
   const parsed = parseTransaction(unsigned);
   if (parsed.type === 'eip7702') {

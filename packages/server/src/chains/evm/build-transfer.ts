@@ -1,8 +1,7 @@
 import { groupOf } from '@florin/signer/contracts';
-import type { Purpose } from '@florin/signer/protocol';
 import { type Address, bytesToHex, encodeFunctionData, type Hex } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
-import { type Authority, type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
+import { type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
 import { BatchPayout } from './artifacts.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit, mostThatFit } from './gas.ts';
@@ -117,37 +116,4 @@ function assertPayable(network: EvmNetwork, { itemId, place, to, amount }: Trans
 /** Tokens sent to these are lost. */
 function contractsOf({ tokens, batchPayout, sweeper, collector }: EvmNetwork): (string | null)[] {
   return [...Object.values(tokens).map(({ address }) => address), batchPayout, sweeper, collector];
-}
-
-/**
- * What the signer compares the transaction with.
- *
- * @throws UnbuildableTransfer where the items are not those of the batch or refund
- */
-export function transferPurpose(spec: TransferSpec): Purpose {
-  const { authority, groupId, asset, items } = spec;
-  if (authority === undefined) {
-    throw new UnbuildableTransfer('a signer pays batches and refunds alone: the authority is missing');
-  }
-  if (authority.id !== groupId || authority.asset !== asset) {
-    throw new UnbuildableTransfer('the authority is that of another group');
-  }
-  if (!items.every((item) => isNamed(authority, item))) {
-    throw new UnbuildableTransfer('an item is not one of those that were approved');
-  }
-  const { kind, merchantId: merchant, id, approvals } = authority;
-  return {
-    kind,
-    merchant,
-    id,
-    asset,
-    items: authority.items.map((item) => ({ ...item, amount: String(item.amount) })),
-    places: items.map(({ place }) => place),
-    approvals,
-  };
-}
-
-function isNamed(authority: Authority, { place, to, amount }: TransferItem): boolean {
-  const approved = authority.items[place];
-  return approved?.place === place && approved.to === to && approved.amount === amount;
 }

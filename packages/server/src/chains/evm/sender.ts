@@ -27,6 +27,7 @@ import {
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { buildChargeCall } from './build-charge.ts';
 import {
   buildMovementCall,
@@ -35,14 +36,7 @@ import {
   type MovementWallets,
 } from './build-movement.ts';
 import { assertSweepable, buildSweepCall, type DepositState, maxSweeps } from './build-sweep.ts';
-import {
-  buildTransferCall,
-  maxItems,
-  toAddress,
-  tokenOf,
-  transferGas,
-  transferPurpose,
-} from './build-transfer.ts';
+import { buildTransferCall, maxItems, toAddress, tokenOf, transferGas } from './build-transfer.ts';
 import { findRefusal } from './collector-errors.ts';
 import { type Fees, presentPrice, priceOf, replacementOf } from './fees.ts';
 import { expectedGas, type GasUse, gasLimit } from './gas.ts';

@@ -1,8 +1,9 @@
-import type { Purpose, Refusal, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
+import type { Purpose, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
 import type { Address } from 'viem';
 import { recoverAuthorizationAddress } from 'viem/utils';
-import { type HoldReason, SignerUnavailable, SigningHeld } from '../port/port-errors.ts';
-import { type HolderLimits, SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
+import { SignerUnavailable } from '../port/port-errors.ts';
+import type { HolderLimits, SigningRequest } from '../port/wallet-holder.ts';
+import { askSigner } from '../signing/ask-signer.ts';
 import type { EvmNetwork } from './network.ts';
 import {
   type Authorization,
@@ -54,7 +55,9 @@ const NETWORK = 'erc20';
  * where people have to act; SignerUnavailable
  */
 export async function requestSignature(signer: TransactionSigner, order: SigningOrder): Promise<SignedBytes> {
-  const { raw, txId } = await callSigner(signer, order);
+  const { signing, account, transaction, purpose } = order;
+  const unsigned = serializeUnsigned(transaction);
+  const { raw, txId } = await askSigner(signer, { network: NETWORK, signing, account, unsigned, purpose });
   const content = readSigned(raw);
   const fault =
     content === undefined
@@ -64,68 +67,6 @@ export async function requestSignature(signer: TransactionSigner, order: Signing
     throw new SignerUnavailable(NETWORK, `the signer's answer is not what was asked for: ${fault}`);
   }
   return { raw, content };
-}
-
-/** Asks, and a second time with the earlier attempts where the signer lacks them. */
-async function callSigner(signer: TransactionSigner, order: SigningOrder): Promise<SignAnswer> {
-  const first = await send(signer, requestOf(order));
-  if (!isRefusal(first)) return first;
-  if (first.code !== 'unknown_attempts') throw refused(order, first);
-  const from = first.from == null ? null : BigInt(first.from);
-  const second = await send(signer, requestOf(order, await order.signing.before(from)));
-  if (isRefusal(second)) throw refused(order, second);
-  return second;
-}
-
-async function send(signer: TransactionSigner, request: SignRequest): Promise<SignAnswer | RefusalAnswer> {
-  try {
-    return await signer.sign(request);
-  } catch (error) {
-    throw new SignerUnavailable(NETWORK, 'the signer cannot be reached: transfers wait', error);
-  }
-}
-
-function requestOf({ signing, account, transaction, purpose }: SigningOrder, before?: readonly string[]) {
-  const { history, attemptId, ordinal, previous, journal } = signing;
-  const attempt = {
-    history,
-    attemptId,
-    ordinal: String(ordinal),
-    previous,
-    ...(before === undefined ? {} : { before }),
-  };
-  const unsigned = serializeUnsigned(transaction);
-  const known = journal === undefined ? {} : { journal };
-  return { network: NETWORK, account, attempt, unsigned, purpose, ...known } satisfies SignRequest;
-}
-
-function isRefusal(answer: SignAnswer | RefusalAnswer): answer is RefusalAnswer {
-  return 'code' in answer;
-}
-
-/** Refusals that people can lift, or that show a fault of ours; the others are of copies of the database. */
-const HELD: Readonly<Record<Exclude<RefusalAnswer['code'], TakenNumber | 'unknown_attempts'>, HoldReason>> = {
-  frozen: 'frozen',
-  approvals: 'approvals',
-  limit: 'limit',
-  fee: 'fee',
-  policy: 'policy',
-  purpose: 'purpose',
-  item_signed: 'item_signed',
-  journal: 'journal',
-  invalid_request: 'invalid_request',
-};
-type TakenNumber = Extract<Refusal, 'history' | 'sequence'>;
-
-function refused({ signing }: SigningOrder, { code, message }: RefusalAnswer): Error {
-  if (code === 'history' || code === 'sequence') {
-    return new SigningRefused(NETWORK, signing.history, message);
-  }
-  if (code === 'unknown_attempts') {
-    return new SignerUnavailable(NETWORK, `the signer still lacks earlier attempts: ${message}`);
-  }
-  const way = code === 'journal' ? ' (put the newest one back, or florin ledger adopt-journal)' : '';
-  return new SigningHeld(NETWORK, HELD[code] ?? 'policy', message + way);
 }
 
 interface Answer {

@@ -230,8 +230,10 @@ export interface Confirmations {
 export type BalanceView = 'tip' | 'final';
 
 export interface BalancesAnswer {
-  /** The block that the balances are as of. */
+  /** The block that the balances are as of; with `upTo` the lowest of them. */
   height: bigint;
+  /** The highest, where the network shows many balances as of different blocks. */
+  upTo?: bigint;
   /** Address as in the request → units; an address that holds nothing is absent. */
   balances: ReadonlyMap<string, bigint>;
 }

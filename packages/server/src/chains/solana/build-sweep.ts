@@ -1,0 +1,89 @@
+import type { Asset } from '@florin/contract/money';
+import type { Purpose } from '@florin/signer/protocol';
+import { type SolanaInstruction, tokenAccountOf } from '@florin/signer/solana';
+import { type SweepItem, UnbuildableTransfer } from '../port/port.ts';
+import { assertFits, type Draft } from './build-payment.ts';
+import { computeUnits } from './fees.ts';
+import type { SolanaNetwork } from './network.ts';
+import type { SolanaWallets } from './reader.ts';
+
+/** Each deposit address signs and brings two accounts: so many fit with both tokens. */
+export const SWEEPS_MAX = 5;
+const DECIMALS = 6;
+
+/** A deposit's token account, and what a sweep takes of it. */
+export interface SweptAccount {
+  account: string;
+  owner: string;
+  mint: string;
+  amount: bigint;
+}
+
+/** @throws UnbuildableTransfer */
+export function sweptAccounts(
+  network: SolanaNetwork,
+  wallets: SolanaWallets,
+  items: readonly SweepItem[],
+): SweptAccount[] {
+  if (items.length < 1 || items.length > SWEEPS_MAX)
+    throw new UnbuildableTransfer(`${network.name} sweeps 1 to ${SWEEPS_MAX} addresses a transaction`);
+  return items.map(({ index, asset, amount }) => {
+    const mint = mintOf(network, asset);
+    const owner = wallets.deposit(index);
+    if (owner === undefined)
+      throw new UnbuildableTransfer(`the signer has named no deposit address ${index}`);
+    if (amount <= 0n) throw new UnbuildableTransfer('a sweep of nothing');
+    return { account: tokenAccountOf(owner, mint), owner, mint, amount };
+  });
+}
+
+/**
+ * Moves coins of deposit addresses to the hot wallet. The fee payer sends it, the deposit addresses sign with it and hold no SOL. An
+ * account that is empty then is closed, and its rent goes back to the fee payer; who pays there later opens it again.
+ *
+ * @param held what the accounts hold: one that holds more, as a payer came meanwhile, stays open
+ * @throws UnbuildableTransfer
+ */
+export function buildSweepDraft(
+  network: SolanaNetwork,
+  { hot, feePayer }: SolanaWallets,
+  swept: readonly SweptAccount[],
+  held: ReadonlyMap<string, bigint>,
+): Draft {
+  const mints = [...new Set(swept.map(({ mint }) => mint))];
+  const taken = new Map<string, bigint>();
+  for (const { account, amount } of swept) taken.set(account, (taken.get(account) ?? 0n) + amount);
+  const empty = [...new Map(swept.map((one) => [one.account, one])).values()].filter(
+    ({ account }) => held.get(account) === taken.get(account),
+  );
+  const steps: SolanaInstruction[] = [
+    ...mints.map((mint) => {
+      const account = tokenAccountOf(hot, mint);
+      return { kind: 'createTokenAccount', payer: feePayer, account, owner: hot, mint } as const;
+    }),
+    ...swept.map(({ account, owner, mint, amount }) => {
+      const destination = tokenAccountOf(hot, mint);
+      const from = { source: account, mint, authority: owner, decimals: DECIMALS };
+      return { kind: 'transfer', ...from, destination, amount } as const;
+    }),
+    ...empty.map(({ account, owner }) => ({ kind: 'close', account, destination: feePayer, owner }) as const),
+  ];
+  const transfers = swept.length + empty.length;
+  const units = computeUnits({ memoBytes: [], created: mints.length, transfers });
+  return assertFits(network, { version: 0, feePayer, units, steps });
+}
+
+/** What the signer compares it with. */
+export function sweepPurpose(
+  { merchantId, account }: { merchantId: string; account: number },
+  items: readonly SweepItem[],
+): Purpose {
+  const deposits = items.map(({ index, asset, amount }) => ({ index, asset, amount: String(amount) }));
+  return { kind: 'sweep', merchant: merchantId, account, deposits, delegates: [] };
+}
+
+function mintOf(network: SolanaNetwork, asset: Asset): string {
+  const mint = network.tokens[asset]?.mint;
+  if (mint === undefined) throw new UnbuildableTransfer(`${network.name} has no ${asset}`);
+  return mint;
+}

@@ -1,0 +1,48 @@
+import { digestOf } from '../rpc/compared.ts';
+
+// What two nodes must agree on. They answer as of different slots, and versions of the node add fields of their own: only what
+// is used is compared.
+
+type View = (answer: unknown) => unknown;
+
+const STATUS = ['slot', 'err', 'confirmationStatus'];
+const LISTED = ['signature', 'slot', 'err'];
+const BLOCK = ['blockhash', 'parentSlot', 'blockHeight'];
+const META = ['err', 'fee', 'preTokenBalances', 'postTokenBalances', 'innerInstructions', 'loadedAddresses'];
+
+const VIEWS: Record<string, View> = {
+  getMultipleAccounts: (answer) => each(valueIn(answer), (one) => fields(one, ['data', 'owner'])),
+  getSignatureStatuses: (answer) => each(valueIn(answer), (one) => fields(one, STATUS)),
+  getSignaturesForAddress: (answer) => each(answer, (one) => fields(one, LISTED)),
+  getBlock: (answer) => fields(answer, BLOCK),
+  getTransaction: transaction,
+  // Two endpoints that have reached a slot are never as far as each other: that they answer is what counts.
+  getBlockHeight: () => 'reached',
+};
+
+/** Two answers to the same call agree when this text is the same. */
+export function comparedText(method: string, answer: unknown): string {
+  return digestOf((VIEWS[method] ?? ((whole: unknown) => whole))(answer));
+}
+
+function transaction(answer: unknown): unknown {
+  if (!isObject(answer)) return answer;
+  return [answer.slot ?? null, answer.transaction ?? null, fields(answer.meta, META)];
+}
+
+function valueIn(answer: unknown): unknown {
+  return isObject(answer) ? answer.value : answer;
+}
+
+function each(answer: unknown, view: View): unknown {
+  return Array.isArray(answer) ? answer.map(view) : answer;
+}
+
+/** An absent field and one that is null are the same. */
+function fields(answer: unknown, names: readonly string[]): unknown {
+  return isObject(answer) ? names.map((name) => answer[name] ?? null) : answer;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,19 @@
+import type { Asset } from '@florin/contract/money';
+import type { Endpoint } from '../rpc/endpoint.ts';
+
+/** One Solana network as it is configured. Addresses are in base58; amounts of SOL in lamports. */
+export interface SolanaNetwork {
+  name: string;
+  /** Its coins have no value. */
+  isTest: boolean;
+  endpoints: readonly Endpoint[];
+  genesisHash: string;
+  /** By asset; an asset that is absent is not taken on this network. */
+  tokens: Readonly<Partial<Record<Asset, { mint: string }>>>;
+  feeCeilings: {
+    /** Of one transaction. */
+    computeUnits: number;
+    /** The most lamports that the priority of one transaction may cost. */
+    priorityFee: bigint;
+  };
+}

@@ -1,0 +1,194 @@
+import { ASSETS, type Asset, type Network } from '@florin/contract/money';
+import { tokenAccountOf } from '@florin/signer/solana';
+import type { Logger } from '../../platform/observability/index.ts';
+import { checkSplAddress } from '../addresses/spl.ts';
+import {
+  type AddressCheck,
+  AddressPoolEmpty,
+  type BalancesAnswer,
+  type BalanceView,
+  type Chain,
+  type ChainHealth,
+  DEPOSIT_INDEX_MAX,
+  type DepositAddress,
+  type Head,
+  type KeyRef,
+  type ScanAnswer,
+  type ScanQuery,
+  type ValidateOptions,
+} from '../port/port.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
+import { readBlockHashes } from './block-hashes.ts';
+import { writeCursor } from './cursor.ts';
+import { type HeadFeed, headOf } from './heads.ts';
+import type { Marks } from './marks.ts';
+import type { SolanaNetwork } from './network.ts';
+import type { SolanaNode } from './node.ts';
+import { checkAccount } from './recipient.ts';
+import { scanAccounts } from './scan.ts';
+import { readAmounts } from './token-accounts.ts';
+
+/** The addresses of a merchant. Nobody derives them without the seed: the signer has named them. */
+export interface SolanaWallets {
+  hot: string;
+  /** Of the installation: it pays the fee and the rent of all transactions. */
+  feePayer: string;
+  /** Of the installation: payers' wallets give it an allowance. */
+  delegate: string;
+  /** Undefined: the signer has not named it yet. */
+  deposit(index: number): string | undefined;
+}
+
+export interface ReaderOptions {
+  network: SolanaNetwork;
+  node: SolanaNode;
+  /** Shared by all merchants of the process. */
+  feed: HeadFeed;
+  wallets: SolanaWallets;
+  /** Of the merchant's deposit addresses. */
+  marks: Marks;
+  log: Logger;
+  /** The slot at which the merchant's account was opened: a scan without cursor begins there (0). */
+  beginsAt?: bigint | undefined;
+  /** Unix milliseconds. */
+  nowMs: () => number;
+}
+
+export type ReadingPart = Pick<
+  Chain,
+  | 'network'
+  | 'validateAddress'
+  | 'sender'
+  | 'unpayableAddresses'
+  | 'depositAddress'
+  | 'nextSequence'
+  | 'head'
+  | 'blockHashes'
+  | 'balance'
+  | 'balances'
+  | 'scan'
+  | 'cursorAt'
+  | 'health'
+>;
+
+/**
+ * The part of `Chain` that reads, for one live merchant. Heights are slots. Of each address the associated accounts of the
+ * network's own tokens are read: what lies elsewhere is not seen.
+ */
+export class SolanaReader implements ReadingPart {
+  readonly network: Network = 'spl';
+  readonly #options: ReaderOptions;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  async validateAddress(
+    address: string,
+    { online = false, allowProgramOwned = false }: ValidateOptions = {},
+  ): Promise<AddressCheck> {
+    const check = checkSplAddress(address, allowProgramOwned);
+    if (!check.ok) return check;
+    if (this.#mints().includes(check.canonical)) return refuse(address, 'token_contract');
+    if (!online) return check;
+    const found = await checkAccount(this.#options.node, check.canonical);
+    if (found === undefined) return check;
+    if (found === 'program_owned')
+      return { ...check, warnings: [...new Set([...check.warnings, 'program_owned'])] };
+    return refuse(address, found);
+  }
+
+  async sender(keyRef: KeyRef): Promise<string> {
+    const { hot, feePayer } = this.#options.wallets;
+    if (keyRef === 'hot') return hot;
+    return keyRef === 'tank' ? feePayer : this.#deposit(Number(keyRef.slice('deposit:'.length)));
+  }
+
+  async unpayableAddresses(): Promise<readonly string[]> {
+    const { hot, feePayer, delegate } = this.#options.wallets;
+    return [hot, feePayer, delegate, ...this.#mints()];
+  }
+
+  async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
+    const address = this.#deposit(index);
+    return { address, watch: address };
+  }
+
+  async nextSequence(_sender: string): Promise<null> {
+    return null;
+  }
+
+  async head(): Promise<Head> {
+    return headOf(await this.#options.feed.heads());
+  }
+
+  async blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>> {
+    const { feed, node } = this.#options;
+    const heads = now === undefined ? await feed.heads() : await feed.newHeads();
+    return await readBlockHashes(node, heads, heights);
+  }
+
+  async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
+    const { balances } = await this.balances([address], asset, at);
+    return balances.get(address) ?? 0n;
+  }
+
+  async balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer> {
+    const { feed, node, network } = this.#options;
+    const { tip, final } = await feed.heads();
+    const { slot } = at === 'final' ? final : tip;
+    const mint = network.tokens[asset]?.mint;
+    // Nobody holds here what this network does not take.
+    if (mint === undefined) return { height: slot, balances: new Map() };
+    const unique = [...new Set(addresses)];
+    const accounts = unique.map((owner) => ({ account: tokenAccountOf(owner, mint), owner, mint }));
+    const reads =
+      at === 'final'
+        ? ({ commitment: 'finalized', endpoints: 'two' } as const)
+        : ({ commitment: 'confirmed', endpoints: 'one' } as const);
+    const { amounts, slots } = await readAmounts(node, { accounts, minSlot: slot, ...reads });
+    const balances = new Map<string, bigint>();
+    for (const { account, owner } of accounts) {
+      const amount = amounts.get(account) ?? 0n;
+      if (amount > 0n) balances.set(owner, amount);
+    }
+    const { from, to } = slots ?? { from: slot, to: slot };
+    return { height: from, ...(to > from && { upTo: to }), balances };
+  }
+
+  async scan(query: ScanQuery): Promise<ScanAnswer> {
+    const { network, node, feed, marks, log, beginsAt = 0n } = this.#options;
+    return await scanAccounts({ network, node, feed, marks, log, beginsAt }, query);
+  }
+
+  async cursorAt(height: bigint): Promise<string> {
+    return writeCursor({ slot: height < -1n ? -1n : height });
+  }
+
+  async health(): Promise<ChainHealth> {
+    try {
+      const { tip, time } = await this.#options.feed.heads();
+      return { ok: true, height: tip.slot, lagMs: Math.max(0, this.#options.nowMs() - time * 1000) };
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      return { ok: false, height: 0n, lagMs: 0, detail: error.message };
+    }
+  }
+
+  #deposit(index: number): string {
+    if (!Number.isInteger(index) || index < 0 || index > DEPOSIT_INDEX_MAX)
+      throw new RangeError(`a deposit address has a number from 0 to ${DEPOSIT_INDEX_MAX}`);
+    const address = this.#options.wallets.deposit(index);
+    if (address === undefined) throw new AddressPoolEmpty('spl');
+    return address;
+  }
+
+  #mints(): string[] {
+    const { tokens } = this.#options.network;
+    return ASSETS.flatMap((asset) => tokens[asset]?.mint ?? []);
+  }
+}
+
+function refuse(address: string, code: NonNullable<AddressCheck['code']>): AddressCheck {
+  return { ok: false, canonical: address, code, warnings: [] };
+}

@@ -1,0 +1,169 @@
+import { ASSETS } from '@florin/contract/money';
+import type { Purpose } from '@florin/signer/protocol';
+import { signersOf, tokenAccountOf } from '@florin/signer/solana';
+import {
+  type Broadcast,
+  type FeeEstimate,
+  type FeeKind,
+  type SignedTx,
+  type SweepSpec,
+  type TransferSpec,
+  type TxStatus,
+  UnbuildableTransfer,
+} from '../port/port.ts';
+import { transferPurpose } from '../signing/transfer-purpose.ts';
+import { buildPayment, type Draft, withLifetime } from './build-payment.ts';
+import { buildSweepDraft, sweepPurpose, sweptAccounts } from './build-sweep.ts';
+import { computeUnits, costOf, priceOf, readRecentFees, type Steps } from './fees.ts';
+import type { HeadFeed } from './heads.ts';
+import { Lifetimes } from './lifetimes.ts';
+import type { Marks } from './marks.ts';
+import type { SolanaNetwork } from './network.ts';
+import type { SolanaNode } from './node.ts';
+import { orUnavailable, readBase58, readContext, readNumber, readRecord } from './node-answers.ts';
+import type { SolanaWallets } from './reader.ts';
+import { Accepted, sendSigned } from './send.ts';
+import { requestSignature, type SolanaSigner } from './signing.ts';
+import { readStatus } from './status.ts';
+import { readAmounts } from './token-accounts.ts';
+
+export interface SenderOptions {
+  network: SolanaNetwork;
+  node: SolanaNode;
+  feed: HeadFeed;
+  signer: SolanaSigner;
+  wallets: SolanaWallets;
+  marks: Marks;
+  merchantId: string;
+  /** Account number of the merchant, from 1. */
+  account: number;
+}
+
+const MEMO_BYTES = 25;
+
+/** The part of `Chain` that builds, sends and watches, for one live merchant. */
+export class SolanaSender {
+  readonly #options: SenderOptions;
+  readonly #lifetimes = new Lifetimes();
+  readonly #accepted = new Accepted();
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
+    const { network, wallets, account } = this.#options;
+    // Deposits are swept by transactions that the fee payer sends.
+    if (spec.keyRef !== 'hot') throw new UnbuildableTransfer('the hot wallet alone pays');
+    const draft = buildPayment(network, wallets, spec);
+    const purpose = transferPurpose(spec);
+    assertMemos(spec);
+    return await this.#sign(draft, { spec, purpose, account, sender: wallets.hot });
+  }
+
+  async buildSweep(spec: SweepSpec): Promise<SignedTx> {
+    const { network, node, feed, wallets, marks } = this.#options;
+    const swept = sweptAccounts(network, wallets, spec.items);
+    const accounts = swept.map(({ account }) => account);
+    // Before there are bytes that anybody could send.
+    await marks.noteLeaving(accounts);
+    const { tip } = await feed.newHeads();
+    const reads = { commitment: 'confirmed', minSlot: tip.slot, endpoints: 'one' } as const;
+    const { amounts } = await readAmounts(node, { accounts: swept, ...reads });
+    const draft = buildSweepDraft(network, wallets, swept, amounts);
+    const purpose = sweepPurpose(this.#options, spec.items);
+    return await this.#sign(draft, { spec, purpose, account: 0, sender: wallets.feePayer });
+  }
+
+  async broadcast(tx: SignedTx): Promise<Broadcast> {
+    const { node, feed } = this.#options;
+    return await sendSigned({ node, feed, accepted: this.#accepted }, tx);
+  }
+
+  async status(tx: SignedTx): Promise<TxStatus> {
+    const { node, feed } = this.#options;
+    return await readStatus({ node, feed, acceptedAt: (txId) => this.#accepted.at(txId) }, tx);
+  }
+
+  /** At the present price, with recipients that are new to the token. */
+  async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
+    const { network, node, wallets } = this.#options;
+    const steps = stepsOf(kind, items);
+    const units = computeUnits(steps);
+    const sources = Object.values(network.tokens).map(({ mint }) => tokenAccountOf(wallets.hot, mint));
+    const recent = await readRecentFees(node, [wallets.feePayer, ...sources]);
+    const microLamports = priceOf(recent, units, network.feeCeilings);
+    const signatures = kind === 'sweep' ? items + 1 : 2;
+    const created = kind === 'sweep' ? 0 : steps.created;
+    return { native: costOf({ signatures, units, microLamports, created }), unit: 'lamport' };
+  }
+
+  async nativeBalance(address: string): Promise<bigint> {
+    const answer = await orUnavailable(
+      this.#options.node.call('getBalance', [address, { commitment: 'confirmed' }]),
+    );
+    return readNumber(readContext(answer, 'getBalance').value, 'a balance');
+  }
+
+  /** One that two thirds of the stake have voted for: on a fork that is left, a transaction with it would be dead at once. */
+  async #newBlockhash(): Promise<string> {
+    const { node, feed } = this.#options;
+    const answer = await orUnavailable(node.call('getLatestBlockhash', [{ commitment: 'confirmed' }]));
+    const value = readRecord(readContext(answer, 'getLatestBlockhash').value, 'getLatestBlockhash');
+    const blockhash = readBase58(value.blockhash, 'a blockhash');
+    const named = readNumber(value.lastValidBlockHeight, 'a block height');
+    const { tip } = await feed.newHeads();
+    this.#lifetimes.note(blockhash, named, tip);
+    return blockhash;
+  }
+
+  async #sign(draft: Draft, { spec, purpose, account, sender }: Order): Promise<SignedTx> {
+    const { network, node, signer, feed } = this.#options;
+    const changed = draft.steps.flatMap((step) =>
+      step.kind === 'transfer' ? [step.destination, step.source] : [],
+    );
+    const [blockhash, recent] = await Promise.all([
+      this.#newBlockhash(),
+      readRecentFees(node, [...new Set([draft.feePayer, ...changed])]),
+    ]);
+    const built = withLifetime(draft, blockhash, priceOf(recent, draft.units, network.feeCeilings));
+    const { signing, items } = spec;
+    const order = { signing, account, message: built, purpose, network };
+    const { raw, txId, message, units, microLamports } = await requestSignature(signer, order);
+    const { tip } = await feed.heads();
+    const created = message.instructions.filter(({ kind }) => kind === 'createTokenAccount').length;
+    const signatures = signersOf(message).length;
+    return {
+      network: 'spl',
+      txId,
+      raw,
+      sender,
+      itemIds: items.map(({ itemId }) => itemId),
+      feeLimit: costOf({ signatures, units, microLamports, created }),
+      validUntil: { height: String(this.#lifetimes.of(message.blockhash, tip)) },
+    };
+  }
+}
+
+interface Order {
+  spec: Pick<TransferSpec, 'signing'> & { items: readonly { itemId: string }[] };
+  purpose: Purpose;
+  /** Of the wallet that sends. */
+  account: number;
+  sender: string;
+}
+
+/** @throws UnbuildableTransfer */
+function stepsOf(kind: FeeKind, items: number): Steps {
+  if (kind === 'transfer') return { memoBytes: [MEMO_BYTES], created: items, transfers: items };
+  // Each is closed as well, and the accounts of the hot wallet are there.
+  if (kind === 'sweep') return { memoBytes: [], created: ASSETS.length, transfers: 2 * items };
+  throw new UnbuildableTransfer(`nothing is sent here as ${kind}`);
+}
+
+/** People approved the memo of an item with it. */
+function assertMemos({ authority, items }: TransferSpec): void {
+  for (const { itemId, place, memo = null } of items)
+    if (authority?.items[place]?.memo !== memo)
+      throw new UnbuildableTransfer(`item ${itemId}: its memo is not the one that was approved`);
+}

@@ -1,0 +1,101 @@
+import {
+  type Broadcast,
+  type Chain,
+  type ChainCaps,
+  type FeeEstimate,
+  type FeeKind,
+  type MandateSetup,
+  type MandateStatesAnswer,
+  type SignedTx,
+  type SweepSpec,
+  type TransferSpec,
+  type TxStatus,
+  UnbuildableTransfer,
+} from '../port/port.ts';
+import { ITEMS_MAX } from './build-payment.ts';
+import { SWEEPS_MAX } from './build-sweep.ts';
+import { type ReaderOptions, SolanaReader } from './reader.ts';
+import { SolanaSender } from './sender.ts';
+import type { SolanaSigner } from './signing.ts';
+
+/** Shown to people; the node's `finalized` decides. */
+const FINAL_CONFIRMATIONS = 32;
+const CALLS_AT_ONCE = 8;
+
+export interface SolanaChainOptions extends ReaderOptions {
+  signer: SolanaSigner;
+  merchantId: string;
+  /** Account number of the merchant, from 1. */
+  account: number;
+}
+
+/** Solana for one live merchant: it reads addresses that the signer has named, and sends what the signer signs. */
+export class SolanaChain extends SolanaReader implements Chain {
+  readonly caps: ChainCaps = {
+    confirmations: { final: FINAL_CONFIRMATIONS, early: null },
+    maxItemsPerTx: ITEMS_MAX,
+    partialBatch: false,
+    replaceByFee: false,
+    windowCap: false,
+    sweepsPerTx: SWEEPS_MAX,
+    callsAtOnce: CALLS_AT_ONCE,
+  };
+  readonly #sender: SolanaSender;
+
+  constructor(options: SolanaChainOptions) {
+    super(options);
+    this.#sender = new SolanaSender(options);
+  }
+
+  buildTransfer(spec: TransferSpec): Promise<SignedTx> {
+    return this.#sender.buildTransfer(spec);
+  }
+
+  buildSweep(spec: SweepSpec): Promise<SignedTx> {
+    return this.#sender.buildSweep(spec);
+  }
+
+  broadcast(tx: SignedTx): Promise<Broadcast> {
+    return this.#sender.broadcast(tx);
+  }
+
+  status(tx: SignedTx): Promise<TxStatus> {
+    return this.#sender.status(tx);
+  }
+
+  estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
+    return this.#sender.estimateFee(kind, items);
+  }
+
+  nativeBalance(address: string): Promise<bigint> {
+    return this.#sender.nativeBalance(address);
+  }
+
+  async precheck(): Promise<null> {
+    return null;
+  }
+
+  async precheckCharges(): Promise<null> {
+    return null;
+  }
+
+  async checkMandate(): Promise<null> {
+    return null;
+  }
+
+  async buildMovement(): Promise<SignedTx> {
+    throw new UnbuildableTransfer('this network needs no movements');
+  }
+
+  async mandateSetup(): Promise<MandateSetup> {
+    throw new UnbuildableTransfer('wallets are not charged on this network');
+  }
+
+  async mandateStates(): Promise<MandateStatesAnswer> {
+    throw new UnbuildableTransfer('wallets are not charged on this network');
+  }
+
+  async buildCharge(): Promise<SignedTx> {
+    throw new UnbuildableTransfer('wallets are not charged on this network');
+  }
+}

@@ -1,0 +1,73 @@
+import { address } from '@solana/kit';
+import { describeChain } from '../conformance.ts';
+import type { ChainEnvironment } from '../conformance-environment.ts';
+import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
+import { LosingNode } from './losing-node.ts';
+
+describeChain('Solana', openSolana, { charges: false });
+
+async function openSolana(): Promise<ChainEnvironment> {
+  const local = await SolanaEnvironment.start();
+  const { node: backend } = local;
+  const { endpoint, controls } = backend;
+  const rpc = local.endpoints();
+  const node = new LosingNode(rpc);
+  const rejecting = local.wallet('a recipient whose account is frozen');
+  await local.give('USDC', rejecting, 0n);
+  await controls.freeze(local.mint('USDC'), address(rejecting));
+  const marks = new MemoryMarks();
+  const chain = local.open(node, { marks });
+  const hot = await chain.sender('hot');
+  // As a process keeps them.
+  const wallets = new Map<number, typeof chain>();
+  const recipient = (number: number) => local.wallet(`recipient ${number}`);
+  const notCharged = async () => {
+    throw new Error('wallets are not charged on this network');
+  };
+  return {
+    chain,
+    holder: local.signer,
+    keyRef: 'hot',
+    asset: 'USDC',
+    seesUnlisted: false,
+    wallet: async (number) => {
+      const opened = wallets.get(number) ?? local.open(node, { account: 1_000 + number });
+      wallets.set(number, opened);
+      return { chain: opened, keyRef: 'hot' };
+    },
+    fund: async (asset, amount) => {
+      await local.give(asset, hot, amount);
+      local.mine(FINAL_BLOCKS);
+    },
+    recipient,
+    rejecting,
+    mine: async (blocks) => local.mine(blocks),
+    finalBlocks: FINAL_BLOCKS,
+    expire: async () => local.mine(152 + FINAL_BLOCKS),
+    reorg: async (depth, options) => local.reorg(depth, options),
+    dropNext: async () => {
+      endpoint.view.dropTransactions += 1;
+    },
+    pay: (transfers) => local.pay(transfers),
+    payer: (number) => recipient(7_100 + number),
+    signingPayer: (number) => recipient(7_200 + number),
+    startsAt: notCharged,
+    passUntil: notCharged,
+    hold: notCharged,
+    authorize: notCharged,
+    approve: notCharged,
+    revoke: notCharged,
+    outage: async (isOn) => {
+      if (isOn) endpoint.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
+      else endpoint.faults.clear();
+    },
+    lag: async (blocks) => {
+      endpoint.view.lag = blocks;
+    },
+    loseLog: async (level) => node.loseNext(level),
+    close: async () => {
+      await rpc.close();
+      await backend.stop();
+    },
+  };
+}

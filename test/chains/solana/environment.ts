@@ -1,0 +1,263 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { ASSETS, type Asset } from '@florin/contract/money';
+import {
+  type Address,
+  address,
+  appendTransactionMessageInstructions,
+  blockhash,
+  createKeyPairSignerFromPrivateKeyBytes,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  type Instruction,
+  type KeyPairSigner,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/kit';
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token';
+import { slicesOf } from '../../../packages/server/src/chains/rpc/slices.ts';
+import { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
+import { HeadFeed } from '../../../packages/server/src/chains/solana/heads.ts';
+import type { Mark, Marks } from '../../../packages/server/src/chains/solana/marks.ts';
+import type { SolanaNetwork } from '../../../packages/server/src/chains/solana/network.ts';
+import type { SolanaNode as RpcSolanaNode } from '../../../packages/server/src/chains/solana/node.ts';
+import { SolanaChain } from '../../../packages/server/src/chains/solana/solana-chain.ts';
+import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
+import { solanaAddressOf } from '../../../packages/signer/src/solana/address.ts';
+import { publicTestKey } from '../../nodes/solana/controls.ts';
+import { type SolanaNode, startSolanaNode } from '../../nodes/solana/node.ts';
+import { readTransaction, type WireTransaction } from '../../nodes/solana/wire.ts';
+import type { PayerTransfer } from '../conformance-environment.ts';
+import { KEYS, SolanaKeySigner } from './key-signer.ts';
+
+/** Confirmations of a final block. */
+export const FINAL_BLOCKS = 4;
+const SOL = 1_000_000_000n;
+const SOME = 10n ** 15n;
+/** What stands before the 32 bytes of a private key. */
+const PKCS8_ED25519 = '302e020100300506032b657004220420';
+const OLD_BLOCKS = 5;
+/** Payments with their accounts that fit into a transaction. */
+const TOGETHER = 6;
+
+/** The address of a wallet of nobody's; everybody has its key. */
+function walletOf(name: string): string {
+  const der = Buffer.concat([Buffer.from(PKCS8_ED25519, 'hex'), publicTestKey(name)]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const exported = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return solanaAddressOf(Uint8Array.from(exported.subarray(-32)));
+}
+
+/** Marks in memory, as a table keeps them. */
+export class MemoryMarks implements Marks {
+  readonly known = new Map<string, Mark>();
+  #saved = 0;
+
+  get saved(): number {
+    return this.#saved;
+  }
+
+  async find(accounts: readonly string[]): Promise<ReadonlyMap<string, Mark>> {
+    return new Map([...this.known].filter(([account]) => accounts.includes(account)));
+  }
+
+  async noteLeaving(accounts: readonly string[]): Promise<void> {
+    for (const account of accounts) {
+      const mark = this.known.get(account);
+      if (mark !== undefined) this.known.set(account, { ...mark, isLeaving: true });
+    }
+  }
+
+  async save(marks: ReadonlyMap<string, Mark>): Promise<void> {
+    for (const [account, mark] of marks) this.known.set(account, mark);
+    this.#saved += marks.size;
+  }
+}
+
+/** A local Solana, and people on it who pay. */
+export class SolanaEnvironment {
+  readonly node: SolanaNode;
+  readonly network: SolanaNetwork;
+  readonly signer = new SolanaKeySigner();
+  readonly unlisted: Address;
+  readonly #stocked = new Set<string>();
+  readonly #paid = new Map<string, WireTransaction>();
+
+  private constructor(node: SolanaNode, network: SolanaNetwork, unlisted: Address) {
+    this.node = node;
+    this.network = network;
+    this.unlisted = unlisted;
+  }
+
+  static async start(): Promise<SolanaEnvironment> {
+    const node = await startSolanaNode({
+      blocks: 'byHand',
+      confirmedDepth: 0,
+      finalizedDepth: FINAL_BLOCKS - 1,
+    });
+    const network: SolanaNetwork = {
+      name: 'Solana for tests',
+      isTest: true,
+      endpoints: [{ url: node.url, isOwn: true }],
+      genesisHash: node.chain.genesisHash,
+      tokens: {
+        USDT: { mint: await node.controls.createToken('USDT') },
+        USDC: { mint: await node.controls.createToken('USDC') },
+      },
+      feeCeilings: { computeUnits: 600_000, priorityFee: 1_000_000n },
+    };
+    const unlisted = await node.controls.createToken('a token that calls itself USDT');
+    node.controls.fund(address(KEYS.hot(0).address), 1_000n * SOL);
+    const environment = new SolanaEnvironment(node, network, unlisted);
+    // Its tests look back on blocks that were there before them.
+    environment.mine(100);
+    return environment;
+  }
+
+  mint(asset: Asset | null): Address {
+    return asset === null ? this.unlisted : address(this.network.tokens[asset]?.mint ?? '');
+  }
+
+  mine(blocks: number): void {
+    for (let made = 0; made < blocks; made += 1) this.node.chain.produce();
+  }
+
+  endpoints(network = this.network): SolanaEndpoints {
+    return new SolanaEndpoints(network, { log: createLogger('silent'), timeoutMs: 5_000, restMs: 0 });
+  }
+
+  /** A merchant's chain as this node shows it. */
+  open(
+    node: RpcSolanaNode,
+    { account = 1, marks = new MemoryMarks() as Marks, network = this.network } = {},
+  ) {
+    return new SolanaChain({
+      network,
+      node,
+      feed: new HeadFeed(node, 0),
+      wallets: {
+        hot: KEYS.hot(account).address,
+        feePayer: KEYS.hot(0).address,
+        delegate: KEYS.delegate().address,
+        deposit: (index) => KEYS.deposit(account, index).address,
+      },
+      marks,
+      log: createLogger('silent'),
+      nowMs: () => Date.now(),
+      signer: this.signer,
+      merchantId: 'merchant',
+      account,
+    });
+  }
+
+  /** Coins out of nothing, in a block of their own. */
+  async give(asset: Asset, owner: string, amount: bigint): Promise<void> {
+    await this.node.controls.mint(this.mint(asset), address(owner), amount);
+  }
+
+  /** All in one transaction, in the newest block; the accounts of the recipients are opened in it. @returns its id */
+  async pay(transfers: readonly PayerTransfer[]): Promise<string> {
+    const payer = await this.#keyOf('whoever pays the fee of payers');
+    this.node.controls.fund(payer.address, SOL);
+    const opening = new Map<string, Instruction>();
+    const moves: Instruction[] = [];
+    for (const { from, to, asset, amount } of transfers) {
+      const mint = this.mint(asset);
+      await this.#stock(from);
+      const source = await ataOf(address(from), mint);
+      const destination = await ataOf(address(to), mint);
+      const shape = { payer, ata: destination, owner: address(to), mint };
+      opening.set(destination, getCreateAssociatedTokenIdempotentInstruction(shape));
+      const authority = await this.#signerOf(from);
+      moves.push(
+        getTransferCheckedInstruction({ source, mint, destination, authority, amount, decimals: 6 }),
+      );
+    }
+    if (transfers.length <= TOGETHER) return await this.#put(payer, [...opening.values(), ...moves], 'mined');
+    // Together they would be too large.
+    const missing = [...opening].filter(([account]) => !this.node.chain.account(address(account)).exists);
+    const parts = slicesOf(missing, TOGETHER);
+    for (const part of parts)
+      await this.#put(
+        payer,
+        part.map(([, instruction]) => instruction),
+      );
+    if (parts.length > 0) this.mine(1);
+    return await this.#put(payer, moves, 'mined');
+  }
+
+  async #put(payer: KeyPairSigner, instructions: readonly Instruction[], mined?: 'mined'): Promise<string> {
+    const { chain } = this.node;
+    // Of a block that forks of these tests leave alone.
+    const { hash, height } = chain.blockAt(chain.blocks.length - OLD_BLOCKS - FINAL_BLOCKS);
+    const lifetime = { blockhash: blockhash(hash), lastValidBlockHeight: BigInt(height + 150) };
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      (empty) => setTransactionMessageFeePayerSigner(payer, empty),
+      (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
+      (dated) => appendTransactionMessageInstructions(instructions, dated),
+    );
+    const signed = await signTransactionMessageWithSigners(message);
+    const wire = readTransaction(getBase64EncodedWireTransaction(signed), 'base64');
+    this.#paid.set(wire.signature, wire);
+    chain.pool.set(wire.signature, wire);
+    if (mined === undefined) return wire.signature;
+    chain.produce();
+    const err = chain.transactions.get(wire.signature)?.err;
+    if (err !== null) throw new Error(`the payment failed: ${JSON.stringify(err)}`);
+    return wire.signature;
+  }
+
+  /** As many blocks come in the place of those that vanish; payers' transactions are in the last of them, or in none. */
+  reorg(depth: number, { remine }: { remine: boolean } = { remine: false }): void {
+    const { chain } = this.node;
+    const undone = chain.fork(depth).filter(({ signature }) => this.#paid.has(signature));
+    this.mine(depth - 1);
+    if (remine) for (const wire of undone) chain.pool.set(wire.signature, wire);
+    chain.produce();
+  }
+
+  readonly #names = new Map<string, string>();
+
+  /** A wallet that anybody can pay from. */
+  wallet(name: string): string {
+    const known = walletOf(name);
+    this.#names.set(known, name);
+    return known;
+  }
+
+  async #signerOf(owner: string): Promise<KeyPairSigner> {
+    const name = this.#names.get(owner);
+    if (name === undefined) throw new Error(`nobody has the key of ${owner}`);
+    return await this.#keyOf(name);
+  }
+
+  readonly #signers = new Map<string, KeyPairSigner>();
+
+  async #keyOf(name: string): Promise<KeyPairSigner> {
+    const signer =
+      this.#signers.get(name) ?? (await createKeyPairSignerFromPrivateKeyBytes(publicTestKey(name)));
+    this.#signers.set(name, signer);
+    return signer;
+  }
+
+  async #stock(owner: string): Promise<void> {
+    if (this.#stocked.has(owner)) return;
+    this.#stocked.add(owner);
+    for (const asset of [...ASSETS, null])
+      await this.node.controls.mint(this.mint(asset), address(owner), SOME);
+    // What a payer has is older than any fork.
+    this.mine(2 * FINAL_BLOCKS + OLD_BLOCKS);
+  }
+}
+
+async function ataOf(owner: Address, mint: Address): Promise<Address> {
+  const [ata] = await findAssociatedTokenPda({ owner, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS });
+  return ata;
+}

@@ -1,0 +1,214 @@
+import { address } from '@solana/kit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ChainUnavailable } from '../../../packages/server/src/chains/port/port.ts';
+import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
+import type { SolanaNode } from '../../../packages/server/src/chains/solana/node.ts';
+import { tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
+import type { Endpoint } from '../../nodes/solana/rpc.ts';
+import { TOKEN_2022 } from '../../nodes/solana/tokens.ts';
+import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
+
+let local: SolanaEnvironment;
+let others: Endpoint[];
+/** Of two providers; of three. */
+let two: SolanaEndpoints;
+let three: SolanaEndpoints;
+
+beforeAll(async () => {
+  local = await SolanaEnvironment.start();
+  others = [await local.node.open(), await local.node.open()];
+  const urls = [local.node.url, ...others.map(({ url }) => url)].map((url) => ({ url, isOwn: false }));
+  two = local.endpoints({ ...local.network, endpoints: urls.slice(0, 2) });
+  three = local.endpoints({ ...local.network, endpoints: urls });
+});
+afterAll(async () => {
+  await Promise.all([two.close(), three.close()]);
+  await local.node.stop();
+});
+afterEach(() => {
+  for (const { view, faults } of [local.node.endpoint, ...others]) {
+    view.lag = 0;
+    view.genesisHash = local.node.chain.genesisHash;
+    faults.clear();
+  }
+});
+
+let deposits = 0;
+async function newDeposit(chain: ReturnType<SolanaEnvironment['open']>): Promise<string> {
+  deposits += 1;
+  return (await chain.depositAddress({ index: deposits })).address;
+}
+const payFrom = (to: string, amount: bigint) =>
+  local.pay([{ from: local.wallet('a payer'), to, asset: 'USDC', amount }]);
+
+/** Answers some calls otherwise than the node. */
+function lying(node: SolanaNode, lie: (method: string, answer: unknown) => unknown): SolanaNode {
+  const many = async (requests: Parameters<SolanaNode['callMany']>[0], answers: unknown[]) =>
+    answers.map((answer, place) => lie(requests[place]?.method ?? '', answer));
+  return {
+    newest: (commitment) => node.newest(commitment),
+    call: async (method, params) => lie(method, await node.call(method, params)),
+    agreed: async (method, params) => lie(method, await node.agreed(method, params)),
+    callMany: async (requests) => many(requests, await node.callMany(requests)),
+    agreedMany: async (requests) => many(requests, await node.agreedMany(requests)),
+  };
+}
+
+describe('endpoints of Solana', () => {
+  test('one that serves another genesis is not used, and the error says which and why', async () => {
+    local.node.endpoint.view.genesisHash = '1'.repeat(44);
+    const fresh = local.endpoints({ ...local.network, endpoints: [{ url: local.node.url, isOwn: true }] });
+    await expect(local.open(fresh).head()).rejects.toThrow(
+      /serves a chain with another genesis \(1+\): correct its URL, or genesis_hash/,
+    );
+    await fresh.close();
+  });
+
+  test('heads are those that two of them have reached; one that is away leaves two', async () => {
+    const { height, finalHeight } = await local.open(three).head();
+    expect(height - finalHeight).toBe(BigInt(FINAL_BLOCKS - 1));
+    local.node.endpoint.view.lag = 20;
+    expect((await local.open(three).head()).height).toBe(height);
+    expect((await local.open(two).head()).height).toBe(height - 20n);
+    others[1]?.faults.plan({ how: 'limit', times: Number.POSITIVE_INFINITY });
+    expect((await local.open(three).head()).height).toBe(height - 20n);
+    local.node.endpoint.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
+    await expect(local.open(two).head()).rejects.toThrow(ChainUnavailable);
+  });
+
+  test('what is final is agreed on by two: one that lies decides nothing, and stops nothing where there are three', async () => {
+    const chain = local.open(three);
+    const to = await newDeposit(chain);
+    await payFrom(to, 5n);
+    local.mine(FINAL_BLOCKS);
+    // It is as far as the others say, and shows accounts as they were.
+    const late = others[0]?.view;
+    if (late === undefined) throw new Error('no endpoint');
+    expect(await chain.balance(to, 'USDC', 'final')).toBe(5n);
+    late.lag = 30;
+    expect(await chain.balance(to, 'USDC', 'final')).toBe(5n);
+    await expect(local.open(two).balance(to, 'USDC', 'final')).rejects.toThrow('answer differently');
+  });
+
+  test('a block without a time, and a tip below the final block, are refused', async () => {
+    const timeless = lying(two, (method, answer) => (method === 'getBlockTime' ? null : answer));
+    await expect(local.open(timeless).head()).rejects.toThrow('the time of slot');
+    const back: SolanaNode = {
+      ...lying(two, (_, answer) => answer),
+      newest: async (commitment) => ({ slot: commitment === 'finalized' ? 50n : 49n, blockHeight: 1n }),
+    };
+    await expect(local.open(back).head()).rejects.toThrow('a node has gone back');
+  });
+
+  test('a slot without a block shows the hash of the one before it', async () => {
+    const chain = local.open(two);
+    local.mine(2);
+    const { height } = await chain.head();
+    local.node.chain.skip(7);
+    local.mine(FINAL_BLOCKS + 3);
+    const slots = Array.from({ length: 9 }, (_, i) => height + BigInt(i));
+    const hashes = await chain.blockHashes(slots);
+    expect(new Set(slots.slice(0, 8).map((slot) => hashes.get(slot))).size).toBe(1);
+    expect(hashes.get(height + 8n)).not.toBe(hashes.get(height));
+    expect(hashes.get(height)).toEqual(expect.any(String));
+    expect((await chain.blockHashes([height + 10_000n])).get(height + 10_000n)).toBeNull();
+  });
+});
+
+describe('addresses', () => {
+  test('token accounts, mints, programs and program-owned accounts are told from wallets by the chain', async () => {
+    const chain = local.open(two);
+    const owner = local.wallet('somebody with coins');
+    await local.give('USDT', owner, 1n);
+    const mint = await local.node.controls.createToken('another token');
+    const look = await local.node.controls.createToken('a look-alike', TOKEN_2022);
+    const online = { online: true, allowProgramOwned: true };
+    const check = async (text: string) => (await chain.validateAddress(text, online)).code;
+    expect(await chain.validateAddress(owner, online)).toMatchObject({ ok: true, warnings: [] });
+    expect(await check(tokenAccountOf(owner, local.mint('USDT')))).toBe('token_account');
+    expect(await check(mint)).toBe('token_contract');
+    expect(await check(look)).toBe('token_contract');
+    expect((await chain.validateAddress(local.mint('USDT'))).code).toBe('token_contract');
+    expect(await check('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')).toBe('program');
+    // An associated account of nobody's yet: off the curve, a vault or a mistake.
+    const vault = tokenAccountOf(owner, local.mint('USDC'));
+    expect((await chain.validateAddress(vault)).code).toBe('token_account');
+    expect(await chain.validateAddress(vault, online)).toMatchObject({
+      ok: true,
+      warnings: ['program_owned'],
+    });
+    local.node.endpoint.faults.plan({ how: 'down', times: 1 });
+    others[0]?.faults.plan({ how: 'down', times: 1 });
+    expect(await chain.validateAddress(mint, online)).toMatchObject({ ok: true });
+  });
+});
+
+describe('deposits', () => {
+  test('newly minted coins arrive, from the mint; failed payments and other owners do not', async () => {
+    const chain = local.open(two);
+    const to = await newDeposit(chain);
+    const cursor = await chain.cursorAt((await chain.head()).finalHeight);
+    await local.give('USDC', to, 7n);
+    local.mine(FINAL_BLOCKS);
+    const { transfers } = await chain.scan({ level: 'final', cursor, watch: [to] });
+    expect(transfers).toMatchObject([{ asset: 'USDC', from: local.mint('USDC'), to, amount: 7n }]);
+  });
+
+  test('a transaction that a node does not list yet is told later, and the cursor does not wait for it', async () => {
+    const marks = new MemoryMarks();
+    let hides = true;
+    const node = lying(two, (method, answer) =>
+      hides && method === 'getSignaturesForAddress' ? [] : answer,
+    );
+    const chain = local.open(node, { marks });
+    const to = await newDeposit(chain);
+    const begin = await chain.cursorAt((await chain.head()).finalHeight);
+    const txId = await payFrom(to, 9n);
+    local.mine(FINAL_BLOCKS);
+    const first = await chain.scan({ level: 'final', cursor: begin, watch: [to] });
+    expect([first.transfers, first.complete]).toEqual([[], true]);
+    expect(first.cursor).not.toBe(begin);
+    hides = false;
+    local.mine(1);
+    const second = await chain.scan({ level: 'final', cursor: first.cursor, watch: [to] });
+    expect(second.transfers).toMatchObject([{ txId, amount: 9n }]);
+    local.mine(1);
+    const third = await chain.scan({ level: 'final', cursor: second.cursor, watch: [to] });
+    expect(third.transfers).toEqual([]);
+  });
+
+  test('500 open addresses cost ten calls a look, and an idle look writes nothing', async () => {
+    const marks = new MemoryMarks();
+    const own = local.endpoints();
+    const chain = local.open(own, { marks });
+    const watch = await Promise.all(
+      Array.from(
+        { length: 500 },
+        async (_, i) => (await chain.depositAddress({ index: 10_000 + i })).address,
+      ),
+    );
+    const { cursor } = await chain.scan({ level: 'final', cursor: null, watch });
+    const { faults } = local.node.endpoint;
+    const count = () => [...faults.calls.values()].reduce((sum, calls) => sum + calls, 0);
+    const before = count();
+    await chain.scan({ level: 'tip', cursor, watch });
+    expect(count() - before).toBeLessThanOrEqual(13);
+    expect(marks.saved).toBe(0);
+    await own.close();
+  });
+
+  test('accounts of another mint, and answers for fewer accounts than were asked for, are refused', async () => {
+    const to = await newDeposit(local.open(two));
+    await payFrom(to, 1n);
+    const short = lying(two, (method, answer) =>
+      method === 'getMultipleAccounts' ? { ...Object(answer), value: [] } : answer,
+    );
+    await expect(local.open(short).balance(to, 'USDC', 'tip')).rejects.toThrow('0 accounts, asked for 1');
+    const { USDT, USDC } = local.network.tokens;
+    const swapped = { USDT: { mint: USDC?.mint ?? '' }, USDC: { mint: USDT?.mint ?? '' } };
+    const wrong = local.open(two, { network: { ...local.network, tokens: swapped } });
+    // Each account belongs to its mint: under the other name it is another account.
+    expect(await wrong.balance(to, 'USDT', 'tip')).toBe(1n);
+    expect(await wrong.balance(address(to), 'USDC', 'tip')).toBe(0n);
+  });
+});

@@ -1,0 +1,353 @@
+import { address } from '@solana/kit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Chain,
+  ChainUnavailable,
+  type SignedTx,
+  SignerUnavailable,
+  SigningHeld,
+  type TransferItem,
+  UnbuildableTransfer,
+} from '../../../packages/server/src/chains/port/port.ts';
+import { NodeError } from '../../../packages/server/src/chains/rpc/node.ts';
+import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
+import { classifyRejection } from '../../../packages/server/src/chains/solana/send.ts';
+import { tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
+import type { Endpoint } from '../../nodes/solana/rpc.ts';
+import { approvedGroup } from '../conformance-groups.ts';
+import { nextSigning } from '../next-signing.ts';
+import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
+import { KEYS } from './key-signer.ts';
+
+let local: SolanaEnvironment;
+let other: Endpoint;
+let rpc: SolanaEndpoints;
+let chain: Chain;
+const marks = new MemoryMarks();
+
+beforeAll(async () => {
+  local = await SolanaEnvironment.start();
+  other = await local.node.open();
+  const endpoints = [local.node.url, other.url].map((url) => ({ url, isOwn: false }));
+  rpc = local.endpoints({ ...local.network, endpoints });
+  chain = local.open(rpc, { marks });
+  await local.give('USDC', await chain.sender('hot'), 1_000_000n);
+  await local.give('USDT', await chain.sender('hot'), 1n);
+});
+afterAll(async () => {
+  await rpc.close();
+  await local.node.stop();
+});
+afterEach(() => {
+  for (const { view, faults } of [local.node.endpoint, other]) {
+    view.lag = 0;
+    faults.clear();
+  }
+  local.node.chain.firstAvailable = 0;
+  local.node.chain.priorityFee = 0;
+});
+
+let groups = 0;
+function build(items: readonly Omit<TransferItem, 'itemId' | 'place'>[], by = chain): Promise<SignedTx> {
+  groups += 1;
+  const named = items.map((item, place) => ({ ...item, place, itemId: `item ${groups} ${place}` }));
+  const group = approvedGroup('USDC', named, `group ${groups}`);
+  const memos = group.authority.items.map((item, place) => ({ ...item, memo: items[place]?.memo ?? null }));
+  const authority = { ...group.authority, items: memos };
+  return by.buildTransfer({ signing: nextSigning(), keyRef: 'hot', ...group, authority });
+}
+let recipients = 0;
+function stranger(amount = 1n) {
+  recipients += 1;
+  return { to: local.wallet(`a recipient of sendings ${recipients}`), amount };
+}
+const lamports = async (owner: string) => await chain.nativeBalance(owner);
+const expire = () => local.mine(152 + FINAL_BLOCKS);
+
+describe('payments', () => {
+  test('eight new accounts fit with our memo, and cost the fee payer no more than their limit', async () => {
+    const feePayer = await chain.sender('tank');
+    const before = await lamports(feePayer);
+    const tx = await build(Array.from({ length: 8 }, () => stranger()));
+    expect((tx.raw.length - 2) / 2).toBeLessThanOrEqual(1_232);
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    local.mine(FINAL_BLOCKS);
+    const status = await chain.status(tx);
+    expect(status).toMatchObject({ state: 'final', itemOk: Array(8).fill(true) });
+    const spent = before - (await lamports(feePayer));
+    expect(spent).toBeGreaterThan(8n * 2_039_280n);
+    expect(tx.feeLimit).toBe(spent);
+    expect((await chain.estimateFee('transfer', 8)).native).toBe(spent);
+    const { unitsConsumed = 0n } = local.node.chain.transactions.get(tx.txId) ?? {};
+    expect(unitsConsumed).toBeGreaterThan(0n);
+  });
+
+  test('more than fits is refused before anything is signed: by count, by bytes of memos, by compute units', async () => {
+    const asked = local.signer.requests.length;
+    const nine = Array.from({ length: 9 }, () => stranger());
+    await expect(build(nine)).rejects.toThrow('takes 1 to 8 items');
+    const named = nine.slice(0, 8).map((item) => ({ ...item, memo: 'an invoice number' }));
+    await expect(build(named)).rejects.toThrow(/it has \d+ bytes, more than 1232/);
+    const feeCeilings = { ...local.network.feeCeilings, computeUnits: 100_000 };
+    const tight = local.open(rpc, { network: { ...local.network, feeCeilings } });
+    await expect(build([stranger(), stranger()], tight)).rejects.toThrow('above the ceiling');
+    expect(local.signer.requests).toHaveLength(asked);
+    const tx = await build(named.slice(0, 2));
+    await chain.broadcast(tx);
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final' });
+  });
+
+  test('recipients that lose coins, our own wallets and memos that nobody approved are refused', async () => {
+    const bad = [
+      await chain.sender('hot'),
+      await chain.sender('tank'),
+      KEYS.delegate().address,
+      local.mint('USDC'),
+      'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+      '1nc1nerator11111111111111111111111111111111',
+    ];
+    for (const to of bad) await expect(build([{ to, amount: 1n }])).rejects.toThrow(UnbuildableTransfer);
+    await expect(build([{ ...stranger(), amount: 0n }])).rejects.toThrow(UnbuildableTransfer);
+    const item = { ...stranger(), itemId: 'named', place: 0, memo: 'not approved' };
+    const group = approvedGroup('USDC', [item], 'memo');
+    const spec = { signing: nextSigning(), ...group };
+    await expect(chain.buildTransfer({ ...spec, keyRef: 'hot' })).rejects.toThrow(
+      'not the one that was approved',
+    );
+  });
+
+  test('equal items of one group are two transactions', async () => {
+    const item = { ...stranger(2n), itemId: 'equal' };
+    const list = [0, 1].map((place) => ({ ...item, itemId: `equal ${place}`, place }));
+    const { authority, groupId, asset } = approvedGroup('USDC', list, 'equal');
+    const ids = await Promise.all(
+      list.map(async (one) => {
+        const group = { asset, groupId, authority, items: [one] };
+        return (await chain.buildTransfer({ signing: nextSigning(), keyRef: 'hot', ...group })).txId;
+      }),
+    );
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test('the priority fee follows the market up to the ceiling', async () => {
+    const plain = await build([stranger()]);
+    local.node.chain.priorityFee = 1_000;
+    local.mine(151);
+    const priced = await build([stranger()]);
+    expect((priced.feeLimit ?? 0n) - (plain.feeLimit ?? 0n)).toBeGreaterThan(0n);
+    local.node.chain.priorityFee = 1_000_000_000;
+    local.mine(151);
+    const dear = await build([stranger()]);
+    const { priorityFee } = local.network.feeCeilings;
+    expect((dear.feeLimit ?? 0n) - (plain.feeLimit ?? 0n)).toBeLessThanOrEqual(priorityFee);
+  });
+
+  test('a frozen account fails in a block, with its reason and its fee', async () => {
+    const to = local.wallet('a frozen recipient');
+    await local.give('USDC', to, 0n);
+    await local.node.controls.freeze(local.mint('USDC'), address(to));
+    const tx = await build([{ to, amount: 1n }, stranger()]);
+    await chain.broadcast(tx);
+    local.mine(1);
+    expect(await chain.status(tx)).toMatchObject({ state: 'failed', final: false, reason: 'account_frozen' });
+    local.mine(FINAL_BLOCKS);
+    const status = await chain.status(tx);
+    expect(status).toMatchObject({ state: 'failed', final: true, itemOk: [false, false] });
+    expect(status.fee).toBeGreaterThanOrEqual(10_000n);
+  });
+
+  test('the signer is held, or answers something else than what was asked for', async () => {
+    local.signer.next({ code: 'frozen', message: 'frozen by a person' });
+    await expect(build([stranger()])).rejects.toThrow(SigningHeld);
+    const earlier = await build([stranger()]);
+    const answers = [
+      { raw: earlier.raw, txId: earlier.txId },
+      { raw: `${earlier.raw}00` },
+      { txId: 'another' },
+    ];
+    for (const answer of answers) {
+      local.signer.next((given) => ({ ...given, ...answer }));
+      await expect(build([stranger()])).rejects.toThrow(SignerUnavailable);
+    }
+  });
+});
+
+describe('what proves that a transaction is dead', () => {
+  async function lose(): Promise<SignedTx> {
+    const tx = await build([stranger()]);
+    local.node.endpoint.view.dropTransactions = 1;
+    await chain.broadcast(tx);
+    local.node.endpoint.view.dropTransactions = 0;
+    return tx;
+  }
+
+  test('its last valid block is behind a final one, and two endpoints do not know it', async () => {
+    const tx = await lose();
+    local.mine(150);
+    expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
+    local.mine(FINAL_BLOCKS + 1);
+    expect(await chain.status(tx)).toMatchObject({ state: 'dead', final: true });
+    expect(await chain.broadcast(tx)).toMatchObject({ result: 'rejected', code: 'blockhash_expired' });
+  });
+
+  test('an endpoint that is behind proves nothing', async () => {
+    const tx = await lose();
+    expire();
+    other.view.lag = 100;
+    // The second furthest is not far enough.
+    expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
+    other.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
+    await expect(chain.status(tx)).rejects.toThrow(ChainUnavailable);
+  });
+
+  test('nor do nodes that have cleaned up the blocks that could hold it', async () => {
+    const tx = await lose();
+    expire();
+    local.mine(400);
+    local.node.chain.firstAvailable = local.node.chain.tip.slot - 100;
+    await expect(chain.status(tx)).rejects.toThrow('the nodes keep no blocks as old as');
+    local.node.chain.firstAvailable = 0;
+    expect(await chain.status(tx)).toMatchObject({ state: 'dead' });
+  });
+
+  test('a node that names too early an end for its blockhash makes nothing dead before its time', async () => {
+    const early = {
+      newest: rpc.newest.bind(rpc),
+      agreed: rpc.agreed.bind(rpc),
+      callMany: rpc.callMany.bind(rpc),
+      agreedMany: rpc.agreedMany.bind(rpc),
+      call: async (method: string, params: readonly unknown[]) => {
+        const answer = await rpc.call(method, params);
+        if (method !== 'getLatestBlockhash') return answer;
+        const { context, value } = Object(answer);
+        return { context, value: { ...value, lastValidBlockHeight: 5 } };
+      },
+    };
+    const deceived = local.open(early);
+    const tx = await build([stranger()], deceived);
+    local.mine(100);
+    expect(await deceived.status(tx)).toEqual({ state: 'unknown', final: false });
+    expect(await deceived.broadcast(tx)).toEqual({ result: 'accepted' });
+    local.mine(FINAL_BLOCKS);
+    expect(await deceived.status(tx)).toMatchObject({ state: 'final' });
+  });
+
+  test('a transaction that was mined at its last block is found, however late it is looked for', async () => {
+    const tx = await lose();
+    local.mine(149);
+    await chain.broadcast(tx);
+    local.mine(1);
+    expire();
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
+  });
+
+  test.each<[number, string, object]>([
+    [-32_002, 'Transaction simulation failed: This transaction has already been processed', { known: true }],
+    [
+      -32_002,
+      'Transaction simulation failed: Blockhash not found',
+      { code: 'blockhash_not_found', retryable: true },
+    ],
+    [-32_003, 'Transaction signature verification failure', { code: 'invalid_signature', retryable: false }],
+    [-32_005, 'Node is behind by 42 slots', { code: 'node_behind', retryable: true }],
+    [-32_602, 'base64 encoded transaction too large', { code: 'malformed', retryable: false }],
+    [-32_099, 'something that nobody has foreseen', { code: 'refused', retryable: true }],
+  ])('%i %s', (code, message, expected) => {
+    const answer = classifyRejection(new NodeError(code, message));
+    expect(answer === 'known' ? { known: true } : answer).toMatchObject(expected);
+  });
+});
+
+describe('sweeps', () => {
+  let index = 500;
+  async function paid(amounts: readonly bigint[], asset: 'USDC' | 'USDT' = 'USDC') {
+    const from = local.wallet('a payer of what is swept');
+    return await Promise.all(
+      amounts.map(async (amount) => {
+        index += 1;
+        const own = index;
+        const { address: to } = await chain.depositAddress({ index: own });
+        return {
+          index: own,
+          to,
+          asset,
+          amount,
+          itemId: `sweep ${own}`,
+          payment: { from, to, asset, amount },
+        };
+      }),
+    );
+  }
+  const sweep = (items: Awaited<ReturnType<typeof paid>>) =>
+    chain.buildSweep({ signing: nextSigning(), sequence: '0', items });
+  const exists = (owner: string, asset: 'USDC' | 'USDT') =>
+    local.node.chain.account(address(tokenAccountOf(owner, local.mint(asset)))).exists;
+
+  test('deposit keys without SOL sign, both tokens go home in one transaction, and the rent comes back', async () => {
+    const items = [...(await paid([1n, 2n, 3n])), ...(await paid([4n, 5n], 'USDT'))];
+    for (const { payment } of items) await local.pay([payment]);
+    local.mine(FINAL_BLOCKS);
+    const [hot, feePayer] = [await chain.sender('hot'), await chain.sender('tank')];
+    const before = await chain.balance(hot, 'USDT', 'final');
+    const lamportsBefore = await lamports(feePayer);
+    const tx = await sweep(items);
+    expect(tx.sender).toBe(feePayer);
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: Array(5).fill(true) });
+    expect((await chain.balance(hot, 'USDT', 'final')) - before).toBe(9n);
+    expect(items.map(({ to, asset }) => exists(to, asset))).toEqual(Array(5).fill(false));
+    expect(await lamports(feePayer)).toBeGreaterThan(lamportsBefore + 5n * 2_000_000n);
+    for (const { to } of items) expect(await lamports(to)).toBe(0n);
+  });
+
+  test('late money opens the account again and is found, though it is as much as was swept', async () => {
+    const [item] = await paid([8n]);
+    if (item === undefined) throw new Error('no deposit');
+    const watch = [item.to];
+    const begin = await chain.cursorAt((await chain.head()).finalHeight);
+    await local.pay([item.payment]);
+    local.mine(FINAL_BLOCKS);
+    const first = await chain.scan({ level: 'final', cursor: begin, watch });
+    expect(first.transfers).toHaveLength(1);
+    await chain.broadcast(await sweep([item]));
+    local.mine(1);
+    const late = await local.pay([item.payment]);
+    local.mine(FINAL_BLOCKS);
+    const second = await chain.scan({ level: 'final', cursor: first.cursor, watch });
+    expect(second.transfers).toMatchObject([{ txId: late, amount: 8n }]);
+    expect(await chain.balance(item.to, 'USDC', 'final')).toBe(8n);
+  });
+
+  test('an account that holds more than is swept stays open with the rest', async () => {
+    const [item] = await paid([6n]);
+    if (item === undefined) throw new Error('no deposit');
+    await local.pay([item.payment]);
+    await local.pay([{ ...item.payment, amount: 1n }]);
+    const tx = await sweep([item]);
+    await chain.broadcast(tx);
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final' });
+    expect(await chain.balance(item.to, 'USDC', 'final')).toBe(1n);
+  });
+
+  test('more addresses than fit are refused', async () => {
+    await expect(sweep(await paid([1n, 1n, 1n, 1n, 1n, 1n]))).rejects.toThrow(UnbuildableTransfer);
+    await expect(sweep([])).rejects.toThrow(UnbuildableTransfer);
+  });
+});
+
+describe('what this network is not used for yet', () => {
+  test('wallets are charged nowhere on it, and no movement comes before a payment', async () => {
+    const refused = expect.objectContaining({ constructor: UnbuildableTransfer });
+    const setup = { asset: 'USDC', payer: local.wallet('x'), cap: 1n, period: 'month', startsAt: 0 } as const;
+    const terms = { ...setup, endsAt: null, salt: '1', allowance: 1n };
+    await expect(chain.mandateSetup(terms)).rejects.toEqual(refused);
+    const signing = nextSigning();
+    await expect(
+      chain.buildMovement({ signing, keyRef: 'tank', movement: { kind: 'fill' }, sequence: '0' }),
+    ).rejects.toEqual(refused);
+    expect(await chain.precheck({ kind: 'sweeps', asset: 'USDC', transactions: [1] })).toBeNull();
+  });
+});
