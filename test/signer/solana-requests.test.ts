@@ -1,4 +1,4 @@
-import { address, type Base64EncodedWireTransaction } from '@solana/kit';
+import { address, type Base64EncodedWireTransaction, type Signature } from '@solana/kit';
 import { afterEach, expect, test } from 'vitest';
 import { SignerRefused } from '../../packages/signer/src/client.ts';
 import type { Purpose, SignAnswer } from '../../packages/signer/src/protocol.ts';
@@ -15,7 +15,17 @@ import {
   solanaTransfer,
 } from '../../packages/signer/src/test-once.ts';
 import { keys, MERCHANTS } from '../../packages/signer/src/test-requests.ts';
-import { balance, client, node, produce, SOL, stranger, usdt, useSolana } from '../nodes/solana-stage.ts';
+import {
+  balance,
+  client,
+  node,
+  produce,
+  refusal,
+  SOL,
+  stranger,
+  usdt,
+  useSolana,
+} from '../nodes/solana-stage.ts';
 import { startWholeSigner } from './whole-signer.ts';
 
 // Requests of a server, through the signer's socket, journal and policy, onto a node with the real programs.
@@ -32,10 +42,15 @@ afterEach(async () => {
   next.clear();
 });
 
-async function start() {
+/** Milliseconds by which the clocks of signer and network are ahead. */
+let ahead = 0;
+
+async function start(spl: { node?: string } = {}) {
+  ahead = 0;
   const genesis = await client.rpc.getGenesisHash().send();
-  signer = await startWholeSigner(({ networks }) =>
-    Object.assign(networks.spl, { genesis, tokens: { USDT: usdt } }),
+  signer = await startWholeSigner(
+    ({ networks }) => Object.assign(networks.spl, { genesis, tokens: { USDT: usdt }, ...spl }),
+    () => Date.now() + ahead,
   );
   node.controls.fund(address(FEE_PAYER), SOL);
   return { signer, genesis };
@@ -176,6 +191,80 @@ test('spl: a charge pulls once what the payer has allowed the delegate', async (
   ];
   await send(await one.client().sign(await requestFor(genesis, 1, charge, steps)));
   expect([await balance(address(HOT)), await balance(address(payer.address))]).toEqual([15n, 35n]);
+});
+
+/** Blocks pass, and minutes, for signer and network alike. */
+function pass(blocks: number, minutes: number): void {
+  ahead += minutes * 60_000;
+  node.chain.moveClock(minutes * 60_000);
+  produce(blocks);
+}
+
+test("spl: an item is signed anew once the signer's own node shows that its transaction is dead", async () => {
+  const { signer: one, genesis } = await start({ node: node.url });
+  await node.controls.mint(usdt, address(HOT), 100n);
+  const purpose = await eight();
+  const first = await one.client().sign(await requestFor(genesis, 1, purpose, paying(purpose)));
+  const outcome = async () => {
+    // Of a block of its own: of the same one it would be the same transaction.
+    produce(1);
+    const asked = await requestFor(genesis, 1, purpose, paying(purpose));
+    const answer = await one
+      .client()
+      .sign(asked)
+      .catch((error: unknown) => error);
+    if (!(answer instanceof SignerRefused)) return answer as SignAnswer;
+    next.set(1, (next.get(1) ?? 0) - 1);
+    return answer.code;
+  };
+  expect(await outcome()).toBe('limit');
+  // Time alone shows nothing: the network was halted, and the blockhash is good.
+  pass(1, 30);
+  expect(await outcome()).toBe('limit');
+  // It is too old for the newest block, but not yet for a final one.
+  pass(151, 1);
+  expect(await outcome()).toBe('limit');
+  pass(32, 1);
+  await one.restart();
+  const second = await outcome();
+  if (typeof second === 'string') throw new Error(second);
+  expect(second.txId).not.toBe(first.txId);
+  expect((await refusal(send(first))).cause).toMatch(/blockhash/i);
+  await send(second);
+  for (const { to, amount } of purpose.items) expect(await balance(address(to))).toBe(BigInt(amount));
+  // What was paid stays paid, however old its transaction is.
+  pass(200, 30);
+  expect(await outcome()).toBe('limit');
+});
+
+test('spl: a transaction that failed for good lets its charge be tried again; a node that does not know shows nothing', async () => {
+  const { signer: one, genesis } = await start({ node: node.url });
+  const payer = keys.spl.deposit(500, 0).address;
+  await node.controls.mint(usdt, address(payer), 50n);
+  const charge = chargeOf({ payer, amount: '60000000' });
+  const steps = [
+    { kind: 'memo', text: memoOf(charge.id) } as const,
+    opening(HOT),
+    transfer(payer, HOT, 60_000_000n, solana.delegate()),
+  ];
+  const sign = async () => await one.client().sign(await requestFor(genesis, 1, charge, steps));
+  // The payer has allowed nothing.
+  const { raw, txId } = await sign();
+  const wire = Buffer.from(raw.slice(2), 'hex').toString('base64') as Base64EncodedWireTransaction;
+  await client.rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight: true }).send();
+  pass(200, 10);
+  const { value } = await client.rpc
+    .getSignatureStatuses([txId as Signature], { searchTransactionHistory: true })
+    .send();
+  expect(value[0]?.err).not.toBeNull();
+  expect(await sign()).toMatchObject({ raw: expect.not.stringContaining(raw) });
+  // The node has cleaned up what it knew of the time.
+  pass(200, 10);
+  node.chain.firstAvailable = node.chain.tip.slot - 10;
+  // Out of the budget of 100 tokens.
+  await sign();
+  produce(1);
+  await expect(sign()).rejects.toThrow('charges.resend_per_day');
 });
 
 test('spl: a policy for another network signs nothing', async () => {

@@ -90,6 +90,7 @@ function judged(account: number, purpose: SolanaPurpose, message: SolanaMessage)
     genesis: usdt,
     nativeFeePerDay: 1n,
     allowProgramOwned: false,
+    node: null,
     charges: { perTransfer: 1n, perDay: 1n, resendPerDay: 0n },
     accounts: new Map(),
   };

@@ -15,6 +15,8 @@ interface Judging {
   policy: Policy;
   /** Unix milliseconds, not below the newest entry of the memory. */
   now: number;
+  /** Attempts whose transactions the signer's own node shows to be dead. */
+  dead?: ReadonlySet<string>;
 }
 
 interface TopUpRules {
@@ -113,7 +115,7 @@ export function admitPayment(
   { purpose, items, via }: { purpose: Payment; items: readonly PurposeItem[]; via: string | null },
   knowledge: Judging,
 ): PaymentEntry {
-  const { memory, policy, now } = knowledge;
+  const { memory, policy, now, dead } = knowledge;
   const { kind, merchant, id, asset } = purpose;
   const rules = kind === 'payout' ? policy.payouts : policy.refunds;
   let [counted, resent, unapproved] = [0n, 0n, 0n];
@@ -124,7 +126,7 @@ export function admitPayment(
     const before = memory.item(sender, id, place);
     // The contract pays a place once, whatever is signed for it.
     const isSafe = before !== undefined && via !== null && before.via === via;
-    const isDead = before !== undefined && isOver(before, now);
+    const isDead = before !== undefined && (isOver(before, now) || areDead(before.attempts, dead));
     if (before !== undefined && !isSafe && !isDead) resent += amount;
     counted += excess(amount, isSafe ? before.amount : 0n);
     // An approved item that is signed once more without people may go to somebody else.
@@ -149,8 +151,12 @@ export function admitPayment(
 }
 
 /** Whether its earlier transactions have expired. They may have paid, so an item is not signed anew without end. */
-const isOver = ({ deadFrom, signatures }: SignedItem, now: number) =>
-  deadFrom !== null && deadFrom <= now && signatures <= EXPIRED_MAX;
+const isOver = ({ deadFrom, attempts }: SignedItem, now: number) =>
+  deadFrom !== null && deadFrom <= now && attempts.length <= EXPIRED_MAX;
+
+/** Whether all of the attempts are dead. */
+export const areDead = (attempts: readonly string[], dead: ReadonlySet<string> = new Set()): boolean =>
+  attempts.every((attempt) => dead.has(attempt));
 
 const excess = (amount: bigint, before: bigint) => (amount > before ? amount - before : 0n);
 

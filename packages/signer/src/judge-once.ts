@@ -1,7 +1,7 @@
-import { admitPayment, checkFrozen, checkMerchant, checkTopUp, placeIn } from './admit.ts';
+import { admitPayment, areDead, checkFrozen, checkMerchant, checkTopUp, placeIn } from './admit.ts';
 import { fromHex, type Hex } from './bytes.ts';
 import type { ChargeEntry, SignOnceEntry } from './entries.ts';
-import { digestOf, type Memory } from './memory.ts';
+import { digestOf, type Memory, type SignedCharge } from './memory.ts';
 import { differs } from './paid-items.ts';
 import type { Policy } from './policy.ts';
 import type { Purpose, PurposeItem, SignRequest } from './protocol.ts';
@@ -29,6 +29,8 @@ export interface OnceKnowledge {
   solana: SolanaBook;
   /** Unix milliseconds, not below the newest entry of the memory. */
   now: number;
+  /** Attempts whose transactions the signer's own node shows to be dead. */
+  dead?: ReadonlySet<string>;
 }
 
 /** The bytes to sign, and what has to be remembered before the signature leaves; null: it is known. */
@@ -103,6 +105,19 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
       ...admit(request, reading, knowledge),
     },
   };
+}
+
+/** The attempts on spl that this one comes after, for the same items or the same charge. */
+export function attemptsBefore(
+  { network, account, attempt, purpose }: SignRequest,
+  { memory, solana }: Pick<OnceKnowledge, 'memory' | 'solana'>,
+): string[] {
+  if (network !== 'spl' || memory.signedOnce(attempt.attemptId) !== undefined) return [];
+  if (purpose.kind === 'charge') return [...(memory.charge(purpose.id)?.attempts ?? [])];
+  if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return [];
+  const sender = solana.hot(account);
+  const items = purpose.places.map((place) => memory.item(sender, purpose.id, place));
+  return [...new Set(items.flatMap((item) => item?.attempts ?? []))];
 }
 
 function rulesOf<Network extends 'trc20' | 'spl'>(
@@ -233,11 +248,11 @@ function admitCharge(
   account: number,
   { id, asset, payer, amount: text }: Extract<Purpose, { kind: 'charge' }>,
   rules: ChargeRules,
-  { memory, now }: OnceKnowledge,
+  { memory, now, dead }: OnceKnowledge,
 ): ChargeEntry {
   const amount = BigInt(text);
   const before = memory.charge(id);
-  const isSame = (one: ChargeEntry & { account: number }) =>
+  const isSame = (one: SignedCharge) =>
     one.account === account && one.asset === asset && one.payer === payer && one.amount === text;
   if (before !== undefined && !isSame(before))
     throw new Refused('item_signed', `the charge ${id} was signed with other contents.`);
@@ -249,7 +264,7 @@ function admitCharge(
       'limit',
       `charges.per_day of the policy is ${rules.perDay} units, of which ${used} are used.`,
     );
-  const resent = before === undefined ? 0n : amount;
+  const resent = before === undefined || areDead(before.attempts, dead) ? 0n : amount;
   if (resent > 0n && memory.day('spl charge resent').total(now) + resent > rules.resendPerDay)
     throw new Refused(
       'limit',

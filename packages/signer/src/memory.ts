@@ -65,14 +65,16 @@ export interface SignedItem {
   unapproved: bigint;
   /** Unix milliseconds from which on all its transactions are in no block, if they are in none by then; null: nobody knows. */
   deadFrom: number | null;
-  /** How many transactions were signed for it. */
-  signatures: number;
+  /** The attempts of its transactions. */
+  attempts: readonly string[];
 }
 
 /** What was signed for an attempt on trc20 or spl. */
 export interface SignedAttempt {
   network: 'trc20' | 'spl';
   unsigned: Hex;
+  /** Unix milliseconds. */
+  at: number;
 }
 
 /** The name of the sum of native coin that was given to wallets of ours. */
@@ -88,11 +90,18 @@ interface KnownNumbers extends Numbering {
   known: Map<bigint, string>;
 }
 
+/** The last signature for a charge on spl, and the attempts of all of them. */
+export interface SignedCharge extends ChargeEntry {
+  account: number;
+  attempts: readonly string[];
+}
+
 interface Paid {
   at: number;
   network: SignerNetwork;
   account: number;
   sender: string;
+  attempt: string;
   deadFrom: number | null;
 }
 
@@ -111,7 +120,7 @@ export class Memory {
   readonly #accounts = new Map<string, number>();
   readonly #once = new Map<string, SignedAttempt>();
   readonly #digests = new Map<string, string>();
-  readonly #charges = new Map<string, ChargeEntry & { account: number }>();
+  readonly #charges = new Map<string, SignedCharge>();
   readonly #windows = new Map<string, Window>();
 
   apply(entry: Entry): void {
@@ -168,7 +177,7 @@ export class Memory {
   }
 
   /** The last signature for a charge on spl. */
-  charge(id: string): (ChargeEntry & { account: number }) | undefined {
+  charge(id: string): SignedCharge | undefined {
     return this.#charges.get(id);
   }
 
@@ -229,14 +238,15 @@ export class Memory {
     const digest = digestOf(unsigned);
     this.held ??= { history, generation: 1n };
     this.#learn(sender, history, entry.numbers);
-    this.#once.set(attempt, { network, unsigned });
+    this.#once.set(attempt, { network, unsigned, at });
     this.#digests.set(digest, attempt);
     this.#attempts.set(attempt, `${sender} ${digest}`);
     this.day(`${network} fee`).add(at, BigInt(entry.fee));
     this.day(topUpsOf(network)).add(at, BigInt(entry.topUp ?? '0'));
     if (entry.payment !== undefined) this.#pay({ deadFrom: null, ...entry }, entry.payment);
     if (charge === undefined) return;
-    this.#charges.set(charge.id, { ...charge, account });
+    const attempts = [...(this.#charges.get(charge.id)?.attempts ?? []), attempt];
+    this.#charges.set(charge.id, { ...charge, account, attempts });
     this.day('spl charge').add(at, BigInt(charge.amount));
     this.day('spl charge resent').add(at, BigInt(charge.resent));
   }
@@ -252,7 +262,7 @@ export class Memory {
     this.#numbers.set(wallet, own);
   }
 
-  #pay({ at, network, account, sender, deadFrom }: Paid, payment: PaymentEntry): void {
+  #pay({ at, network, account, sender, attempt, deadFrom }: Paid, payment: PaymentEntry): void {
     const { kind, merchant, id, items, via, approved } = payment;
     this.#merchants.set(`${network} ${account}`, merchant);
     this.#accounts.set(`${network} ${merchant}`, account);
@@ -267,7 +277,7 @@ export class Memory {
         amount: larger(before.amount, amount),
         unapproved: larger(before.unapproved, approved ? 0n : amount),
         deadFrom: deadFrom === null ? null : Math.max(deadFrom, known?.deadFrom ?? 0),
-        signatures: 1 + (known?.signatures ?? 0),
+        attempts: [...(known?.attempts ?? []), attempt],
       });
     }
     const counted = BigInt(payment.counted);

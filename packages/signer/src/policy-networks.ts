@@ -54,6 +54,9 @@ export const SolanaText = closed({
   priority_fee: coins('lamports'),
   native_fee_per_day: coins('lamports'),
   allow_program_owned: Type.Optional(Type.Boolean()),
+  node: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'the address of a node: https://…' }),
+  ),
   charges: Type.Optional(
     closed({ per_transfer: Money, per_day: Money, resend_per_day: Type.Optional(Money) }),
   ),
@@ -101,6 +104,7 @@ export function solanaRules(text: Static<typeof SolanaText>): SolanaRules {
     priorityFee: BigInt(text.priority_fee),
     nativeFeePerDay: BigInt(text.native_fee_per_day),
     allowProgramOwned: text.allow_program_owned ?? false,
+    node: nodeOf(text.node, at),
     charges:
       charges === undefined
         ? null
@@ -111,6 +115,17 @@ export function solanaRules(text: Static<typeof SolanaText>): SolanaRules {
           },
     accounts: merchantsOf(text.accounts ?? {}, `${at}.accounts`),
   };
+}
+
+function nodeOf(text: string | undefined, at: string): string | null {
+  if (text === undefined) return null;
+  const url = URL.parse(text);
+  const isHere = url !== null && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  if (url?.protocol !== 'https:' && !isHere)
+    throw mistake(
+      `${at}.node is on another machine and not https: whoever is in between could answer for it.`,
+    );
+  return text;
 }
 
 function tokensOf(

@@ -86,6 +86,8 @@ test('each mistake has one line that names its place', () => {
     [`${spl}.compute_units must`, `${spl}.compute_units`, 1_400_001],
     [`${spl}.priority_fee must be lamports in digits`, `${spl}.priority_fee`, 1],
     [`${spl}.charges.per_transfer is above ${spl}.charges.per_day`, `${spl}.charges.per_transfer`, '501'],
+    [`${spl}.node is on another machine and not https`, `${spl}.node`, 'http://10.0.0.9:8899'],
+    [`${spl}.node must be the address of a node`, `${spl}.node`, 'ftp://a'],
     [`${spl}.charges.per_day is missing`, `${spl}.charges`, { per_transfer: '1' }],
   ];
   for (const [line, place, value] of lines) {

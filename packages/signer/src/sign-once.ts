@@ -1,3 +1,5 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
 import type { Key } from './accounts.ts';
 import { fromHex, type Hex, toHex } from './bytes.ts';
 import type { OnceVerdict } from './judge-once.ts';
@@ -36,6 +38,13 @@ export function signOnce(
   }
   const signed = signTronTransaction(bytes, keyOf(sender));
   return { raw: toHex(encodeSignedTron(signed)), txId: toHex(tronTransactionId(bytes)).slice(2) };
+}
+
+/** The transaction of an attempt on spl, as it was signed. */
+export function solanaSigned(keys: Keys, unsigned: Hex): { signature: string; blockhash: string } {
+  const bytes = fromHex(unsigned);
+  const signature = base58.encode(ed25519.sign(bytes, keys.spl.hot(0).privateKey));
+  return { signature, blockhash: decodeSolanaMessage(bytes).blockhash };
 }
 
 function keysOf(keys: Keys, { account, purpose }: SignRequest, network: OnceVerdict['network']): Key[] {

@@ -6,7 +6,7 @@ import { crashPoint } from './crash-point.ts';
 import type { Entry } from './entries.ts';
 import { Journal, JournalFailure } from './journal.ts';
 import { judge, type Verdict } from './judge.ts';
-import { judgeOnce, type OnceVerdict } from './judge-once.ts';
+import { attemptsBefore, judgeOnce, type OnceVerdict } from './judge-once.ts';
 import type { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
@@ -26,7 +26,8 @@ import type {
   SignRequest,
 } from './protocol.ts';
 import { Refused } from './refusal.ts';
-import { signOnce } from './sign-once.ts';
+import { signOnce, solanaSigned } from './sign-once.ts';
+import { findDead } from './solana/own-node.ts';
 import type { SolanaBook } from './solana/purposes.ts';
 import { signAuthorization, signTransaction } from './transaction.ts';
 import type { TronBook } from './tron/purposes.ts';
@@ -126,7 +127,7 @@ export class Signer {
 
   /** @throws Refused, JournalFailure */
   async sign(request: SignRequest): Promise<SignAnswer> {
-    const verdict = this.#decide(request);
+    const verdict = this.#decide(request, await this.#findDead(request));
     crashPoint('sign.decided');
     const journal = verdict.entry === null ? this.#journal.head : this.#record(verdict.entry);
     // Also where the line is an older one, which may still be on its way to the disk.
@@ -185,7 +186,21 @@ export class Signer {
     await this.#journal.close();
   }
 
-  #decide(request: SignRequest): Verdict | OnceVerdict {
+  /** Asked before anything is decided: a decision and its entry are one step. */
+  async #findDead(request: SignRequest): Promise<ReadonlySet<string>> {
+    const { spl } = this.#policy;
+    if (spl === null || spl.node === null) return new Set();
+    const before = attemptsBefore(request, { memory: this.#memory, solana: this.#solanaBook });
+    const signed = before.flatMap((attempt) => {
+      const known = this.#memory.signedOnce(attempt);
+      return known === undefined
+        ? []
+        : [{ attempt, at: known.at, ...solanaSigned(this.#keys, known.unsigned) }];
+    });
+    return await findDead(spl.node, spl.genesis, signed);
+  }
+
+  #decide(request: SignRequest, dead: ReadonlySet<string>): Verdict | OnceVerdict {
     const now = this.#now();
     try {
       if (request.journal !== undefined && !this.#journal.knows(request.journal))
@@ -194,7 +209,7 @@ export class Signer {
           `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
             'a backup or replaced.',
         );
-      const known = { memory: this.#memory, policy: this.#policy, now };
+      const known = { memory: this.#memory, policy: this.#policy, now, dead };
       return request.network === 'erc20'
         ? judge(request, { ...known, book: this.#book })
         : judgeOnce(request, { ...known, tron: this.#tronBook, solana: this.#solanaBook });

@@ -52,6 +52,7 @@ interface PolicyText {
       priority_fee: string;
       native_fee_per_day: string;
       allow_program_owned?: boolean;
+      node?: string;
       charges?: { per_transfer: string; per_day: string; resend_per_day?: string };
       accounts?: Record<string, string>;
     };

@@ -31,6 +31,7 @@ const RULES = {
   genesis: USDC,
   nativeFeePerDay: 1n,
   allowProgramOwned: false,
+  node: null,
   charges: { perTransfer: 1n, perDay: 1n, resendPerDay: 0n },
   accounts: new Map(),
 };

@@ -23,6 +23,8 @@ export interface SolanaRules {
   nativeFeePerDay: bigint;
   /** Whether a recipient may be a program's, such as the vault of a multisig. */
   allowProgramOwned: boolean;
+  /** The signer's own, which shows that earlier transactions are dead; null: it has none. */
+  node: string | null;
   /** Null: no wallet is charged. */
   charges: ChargeRules | null;
   /** Merchants by account, where the operator wants it fixed. */

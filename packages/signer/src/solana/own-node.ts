@@ -1,0 +1,96 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { faultOf } from '../shape.ts';
+
+const TIMEOUT_MS = 5_000;
+/** By so much the clocks of this machine and of the network may differ. */
+const CLOCK_MARGIN_MS = 300_000;
+/** Earlier transactions that are looked for at once. */
+const ASKED_MAX = 20;
+
+/** A transaction that was signed. */
+export interface SignedBefore {
+  attempt: string;
+  signature: string;
+  blockhash: string;
+  /** Unix milliseconds, by this machine's clock. */
+  at: number;
+}
+
+const AtSlot = Type.Object({ slot: Type.Integer() });
+const Validity = Type.Object({ context: AtSlot, value: Type.Boolean() });
+const Statuses = Type.Object({
+  context: AtSlot,
+  value: Type.Array(
+    Type.Union([
+      Type.Null(),
+      Type.Object({ err: Type.Unknown(), confirmationStatus: Type.Union([Type.String(), Type.Null()]) }),
+    ]),
+    { minItems: 1, maxItems: 1 },
+  ),
+});
+const FINALIZED = { commitment: 'finalized' };
+
+/**
+ * The attempts whose transactions will never be in a block, as the operator's own node shows it. A node that is away, behind, of
+ * another network, or without the history shows nothing.
+ *
+ * @param genesis hash of the network's first block
+ */
+export async function findDead(
+  node: string,
+  genesis: string,
+  signed: readonly SignedBefore[],
+): Promise<ReadonlySet<string>> {
+  if (signed.length === 0 || signed.length > ASKED_MAX) return new Set();
+  try {
+    if ((await call(node, 'getGenesisHash', [], Type.String())) !== genesis) return new Set();
+    const oldest = Math.min(...signed.map(({ at }) => at));
+    const first = await call(node, 'getFirstAvailableBlock', [], Type.Integer());
+    const begins = await call(node, 'getBlockTime', [first], Type.Integer());
+    // What a node has cleaned up looks as if it had never been.
+    if (first > 0 && begins * 1_000 > oldest - CLOCK_MARGIN_MS) return new Set();
+    const dead = await Promise.all(
+      signed.map(async (one) => ((await isDead(node, one)) ? [one.attempt] : [])),
+    );
+    return new Set(dead.flat());
+  } catch {
+    return new Set();
+  }
+}
+
+/**
+ * By a final block that is younger than the transaction: where its blockhash is not valid there, it never is again. Then, and not before,
+ * the transaction is looked for: it may have come into the last block that took it.
+ */
+async function isDead(node: string, { signature, blockhash, at }: SignedBefore): Promise<boolean> {
+  const validity = await call(node, 'isBlockhashValid', [blockhash, FINALIZED], Validity);
+  if (validity.value) return false;
+  const { slot } = validity.context;
+  const time = await call(node, 'getBlockTime', [slot], Type.Integer());
+  if (time * 1_000 < at + CLOCK_MARGIN_MS) return false;
+  const options = { searchTransactionHistory: true };
+  const statuses = await call(node, 'getSignatureStatuses', [[signature], options], Statuses);
+  if (statuses.context.slot < slot) return false;
+  const [status = null] = statuses.value;
+  return status === null || (status.err !== null && status.confirmationStatus === 'finalized');
+}
+
+async function call<const Shape extends TSchema>(
+  node: string,
+  method: string,
+  params: readonly unknown[],
+  shape: Shape,
+): Promise<Static<Shape>> {
+  const answer = await fetch(node, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    redirect: 'error',
+  });
+  const body: unknown = await answer.json();
+  const result: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'result') : undefined;
+  const fault = faultOf(shape, result);
+  if (fault !== undefined) throw new Error(`${method}: ${fault}`);
+  return result as Static<Shape>;
+}
