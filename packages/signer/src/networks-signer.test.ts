@@ -1,0 +1,114 @@
+import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { createJournal } from './journal.ts';
+import { readPolicy } from './policy.ts';
+import type { SignRequest } from './protocol.ts';
+import { Signer } from './signer.ts';
+import { approvedOn, paymentOn, tronPaying, tronRequest } from './test-once.ts';
+import { allNetworksText, policyText } from './test-policy.ts';
+import { approved, keys, OTHER_BATCH, payBytes, payment, request, START } from './test-requests.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'florin-networks-signer-'));
+const open: Signer[] = [];
+let files = 0;
+
+afterEach(async () => {
+  for (const signer of open.splice(0)) await signer.close();
+});
+
+function newJournal(): string {
+  files += 1;
+  const file = path.join(folder, `${files}.journal`);
+  createJournal(file, keys.fingerprint, START);
+  return file;
+}
+
+/** With the policy of before, which names erc20 alone, or of all networks. */
+async function start(journalFile: string, policy: object = allNetworksText()): Promise<Signer> {
+  const signer = await Signer.open({
+    keys,
+    policy: readPolicy(JSON.stringify(policy)),
+    journalFile,
+    checkPassphrase: async () => {},
+    log: () => {},
+    clock: () => START,
+  });
+  open.push(signer);
+  return signer;
+}
+
+const stop = async (signer: Signer) => {
+  open.splice(open.indexOf(signer), 1);
+  await signer.close();
+};
+
+const outcome = async (signer: Signer, asked: SignRequest) =>
+  await signer.sign(asked).then(
+    () => 'signed',
+    (error: Error & { code?: string }) => error.code ?? error.message,
+  );
+
+const batch = approved(payment());
+const onEthereum = request({ bytes: payBytes(batch), purpose: batch });
+const item = approvedOn('trc20', paymentOn('trc20', { id: OTHER_BATCH }));
+const onTron = (ordinal: number, time = START) =>
+  tronRequest({ ordinal, purpose: item, bytes: { contract: tronPaying(item), time } });
+
+test('a journal and a policy of before, with erc20 alone, open as they did, and then hold all networks', async () => {
+  const file = newJournal();
+  const old = await start(file, policyText());
+  const { raw } = await old.sign(onEthereum);
+  expect(await outcome(old, onTron(0))).toBe('policy');
+  await stop(old);
+  expect(readFileSync(file, 'utf8')).not.toMatch(/sign_once|"network"/);
+  const signer = await start(file);
+  expect((await signer.sign(onEthereum)).raw).toBe(raw);
+  const first = await signer.sign(onTron(0));
+  await stop(signer);
+  // Taken out of the policy again, Tron gets nothing, and its lines are still read.
+  const back = await start(file, policyText());
+  expect((await back.sign(onEthereum)).raw).toBe(raw);
+  expect(await outcome(back, onTron(0))).toBe('policy');
+  await stop(back);
+  expect((await (await start(file)).sign(onTron(0, START + 1))).raw).toBe(first.raw);
+});
+
+test('a signer that was put back to before a signature refuses whoever knows of it', async () => {
+  const file = newJournal();
+  const signer = await start(file);
+  await signer.sign(onEthereum);
+  const backup = `${file}.backup`;
+  copyFileSync(file, backup);
+  const { journal } = await signer.sign(onTron(0));
+  await stop(signer);
+  const restored = await start(backup);
+  expect(await outcome(restored, { ...onTron(0, START + 1), journal })).toBe('journal');
+  expect(await outcome(restored, { ...onTron(1, START + 1), journal })).toBe('journal');
+  // It does not know the attempt before, and asks for it.
+  expect(await outcome(restored, onTron(1, START + 1))).toBe('unknown_attempts');
+});
+
+test('requests that come too early do not freeze a signer; those for something else do', async () => {
+  const signer = await start(newJournal());
+  await signer.sign(onTron(0));
+  const asked = (n: number, purpose = item) => {
+    const early = onTron(1, START + n);
+    return { ...early, purpose, attempt: { ...early.attempt, attemptId: `early ${n}` } };
+  };
+  for (let n = 1; n <= 10; n++) expect(await outcome(signer, asked(n))).toBe('limit');
+  expect(signer.status().frozen).toBeNull();
+  const other = { ...item, items: item.items.map((one) => ({ ...one, amount: '7' })) };
+  for (let n = 11; n <= 15; n++) expect(await outcome(signer, asked(n, other))).toBe('purpose');
+  expect(signer.status().frozen?.reason).toBe('5 attempts were refused within a minute');
+  expect(await outcome(signer, onTron(0))).toBe('frozen');
+});
+
+test('requests of one attempt that come together get one transaction', async () => {
+  const signer = await start(newJournal());
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => signer.sign(onTron(0, START + n))));
+  expect(new Set(answers.map(({ raw }) => raw)).size).toBe(1);
+  // The first line, the start and one signature.
+  expect(signer.status().journal.entries).toBe(3);
+});
