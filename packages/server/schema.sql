@@ -984,6 +984,25 @@ create table public.signed_approval (
   constraint signed_approval_statement_digest_check CHECK ((length(statement_digest) = 32))
 );
 
+create table public.solana_mark (
+  merchant_id uuid not null,
+  account text not null,
+  amount bigint not null,
+  since bigint not null,
+  reported_at bigint not null,
+  previous_amount bigint not null,
+  previous_since bigint not null,
+  late_from bigint,
+  is_leaving boolean not null default false,
+  constraint solana_mark_pkey PRIMARY KEY (merchant_id, account),
+  constraint solana_mark_amount_check CHECK ((amount >= 0)),
+  constraint solana_mark_late_from_check CHECK ((late_from >= '-1'::integer)),
+  constraint solana_mark_previous_amount_check CHECK ((previous_amount >= 0)),
+  constraint solana_mark_previous_since_check CHECK ((previous_since >= '-1'::integer)),
+  constraint solana_mark_reported_at_check CHECK ((reported_at >= '-1'::integer)),
+  constraint solana_mark_since_check CHECK ((since >= '-1'::integer))
+);
+
 create table public.store (
   merchant_id uuid not null,
   store_id uuid not null,

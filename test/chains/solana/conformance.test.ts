@@ -1,7 +1,11 @@
 import { address } from '@solana/kit';
+import { MarkTable } from '../../../packages/server/src/chains/solana/mark-table.ts';
+import { connect } from '../../../packages/server/src/platform/db/db.ts';
+import { newId } from '../../../packages/server/src/platform/db/ids/ids.ts';
+import { createDatabase } from '../../database.ts';
 import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
-import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
+import { FINAL_BLOCKS, SolanaEnvironment } from './environment.ts';
 import { LosingNode } from './losing-node.ts';
 
 describeChain('Solana', openSolana, { charges: false });
@@ -15,7 +19,9 @@ async function openSolana(): Promise<ChainEnvironment> {
   const rejecting = local.wallet('a recipient whose account is frozen');
   await local.give('USDC', rejecting, 0n);
   await controls.freeze(local.mint('USDC'), address(rejecting));
-  const marks = new MemoryMarks();
+  const database = await createDatabase();
+  const db = connect({ url: database.url, poolSize: 4 });
+  const marks = new MarkTable(db, newId());
   const chain = local.open(node, { marks });
   const hot = await chain.sender('hot');
   // As a process keeps them.
@@ -68,6 +74,8 @@ async function openSolana(): Promise<ChainEnvironment> {
     close: async () => {
       await rpc.close();
       await backend.stop();
+      await db.destroy();
+      await database.drop();
     },
   };
 }

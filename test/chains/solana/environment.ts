@@ -74,7 +74,7 @@ export class MemoryMarks implements Marks {
     }
   }
 
-  async save(marks: ReadonlyMap<string, Mark>): Promise<void> {
+  async save(marks: ReadonlyMap<string, Mark>, _found: ReadonlyMap<string, Mark>): Promise<void> {
     for (const [account, mark] of marks) this.known.set(account, mark);
     this.#saved += marks.size;
   }

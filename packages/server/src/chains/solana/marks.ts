@@ -24,7 +24,8 @@ export interface Mark extends Known {
 export interface Marks {
   /** Those that are known. */
   find(accounts: readonly string[]): Promise<ReadonlyMap<string, Mark>>;
-  save(marks: ReadonlyMap<string, Mark>): Promise<void>;
+  /** @param found as they were before the scan: an account that has begun to leave meanwhile is still leaving */
+  save(marks: ReadonlyMap<string, Mark>, found: ReadonlyMap<string, Mark>): Promise<void>;
   /** Sets `isLeaving` of those that are known. */
   noteLeaving(accounts: readonly string[]): Promise<void>;
 }

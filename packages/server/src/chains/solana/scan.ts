@@ -65,7 +65,7 @@ async function scanFinal(context: ScanContext, query: ScanQuery, part: Part): Pr
   // A node may lag behind the cursor, which never moves back.
   if (upTo <= after.slot && after.page === undefined)
     return { transfers: [], cursor: writeCursor(after), complete: true, head };
-  const { found, late, marks } = await readAccounts(context, query, part);
+  const { found, late, marks, known } = await readAccounts(context, query, part);
   // What an earlier scan left out comes on top: no cursor could stand for it.
   const page = found.slice(0, limit);
   const last = page.at(-1);
@@ -74,7 +74,7 @@ async function scanFinal(context: ScanContext, query: ScanQuery, part: Part): Pr
     const position = { slot: last.height, page: { txId: last.txId, index: last.index, base: baseOf(after) } };
     return { transfers, cursor: writeCursor(position), complete: false, head };
   }
-  await context.marks.save(marks);
+  await context.marks.save(marks, known);
   const slot = upTo > after.slot ? upTo : after.slot;
   return { transfers, cursor: writeCursor({ slot }), complete: true, head };
 }
@@ -86,6 +86,8 @@ interface Reading {
   late: ChainTransfer[];
   /** Marks that move with this scan. */
   marks: Map<string, Mark>;
+  /** As they were before. */
+  known: ReadonlyMap<string, Mark>;
 }
 
 async function readAccounts(context: ScanContext, query: ScanQuery, part: Part): Promise<Reading> {
@@ -125,7 +127,7 @@ async function readAccounts(context: ScanContext, query: ScanQuery, part: Part):
   }
   const sorted = (list: typeof arrivals) => list.map(({ transfer }) => transfer).toSorted(compareTransfers);
   const found = arrivals.filter(({ transfer }) => isAfter(transfer, after));
-  return { found: sorted(found), late: sorted(lateOnes), marks };
+  return { found: sorted(found), late: sorted(lateOnes), marks, known };
 }
 
 interface History {

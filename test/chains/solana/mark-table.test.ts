@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MarkTable } from '../../../packages/server/src/chains/solana/mark-table.ts';
+import { type Mark, NO_MARK } from '../../../packages/server/src/chains/solana/marks.ts';
+import { connect, type Db } from '../../../packages/server/src/platform/db/db.ts';
+import { newId } from '../../../packages/server/src/platform/db/ids/ids.ts';
+import { createDatabase } from '../../database.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = connect({ url: database.url, poolSize: 8 });
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const mark = (amount: bigint, other: Partial<Mark> = {}): Mark => ({
+  ...NO_MARK,
+  amount,
+  since: amount,
+  reportedAt: amount + 1n,
+  previous: { amount: 0n, since: -1n },
+  ...other,
+});
+const NONE = new Map<string, Mark>();
+
+test('marks are found as they were saved, by their merchant alone', async () => {
+  const [own, other] = [new MarkTable(db, newId()), new MarkTable(db, newId())];
+  const saved = new Map([
+    ['a', mark(2n ** 63n - 1n, { lateFrom: -1n, isLeaving: true, reportedAt: 9n })],
+    ['b', mark(0n)],
+  ]);
+  await own.save(saved, NONE);
+  expect(await own.find(['a', 'b', 'c'])).toEqual(saved);
+  expect(await own.find(['b'])).toEqual(new Map([['b', mark(0n)]]));
+  expect(await other.find(['a', 'b'])).toEqual(NONE);
+  await other.noteLeaving(['b']);
+  expect((await own.find(['b'])).get('b')?.isLeaving).toBe(false);
+  await own.save(NONE, NONE);
+  await own.save(new Map([['a', mark(5n)]]), saved);
+  expect(await own.find(['a'])).toEqual(new Map([['a', mark(5n)]]));
+});
+
+test('a sweep that is noted while a scan reads stays noted; one that the scan has seen leave does not', async () => {
+  const table = new MarkTable(db, newId());
+  await table.save(new Map([['a', mark(1n)]]), NONE);
+  const before = await table.find(['a']);
+  await table.noteLeaving(['a', 'unknown']);
+  await table.save(new Map([['a', mark(2n)]]), before);
+  const noted = await table.find(['a', 'unknown']);
+  expect(noted).toEqual(new Map([['a', mark(2n, { isLeaving: true })]]));
+  await table.save(new Map([['a', mark(3n)]]), noted);
+  expect((await table.find(['a'])).get('a')?.isLeaving).toBe(false);
+});
+
+test('two processes that save the same accounts at once leave a mark of either', async () => {
+  const merchantId = newId();
+  const accounts = Array.from({ length: 200 }, (_, i) => `account ${i}`);
+  const marksOf = (amount: bigint, list: readonly string[]) =>
+    new Map(list.map((one) => [one, mark(amount)]));
+  const reversed = accounts.toReversed();
+  await Promise.all(
+    [1n, 2n, 3n, 4n].map((amount) =>
+      new MarkTable(db, merchantId).save(marksOf(amount, amount % 2n === 0n ? accounts : reversed), NONE),
+    ),
+  );
+  const found = await new MarkTable(db, merchantId).find(accounts);
+  expect(found.size).toBe(accounts.length);
+  for (const one of found.values()) expect([1n, 2n, 3n, 4n]).toContain(one.amount);
+});
