@@ -13,6 +13,7 @@ import {
   type SimulatedTiming,
 } from './chains/index.ts';
 import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
+import { createConsole } from './console/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, documentedExample, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
@@ -302,9 +303,14 @@ export function publicPages(app: App, routes: readonly Route[], options: ServerO
 
 export function createApiServer(app: App, options: ServerOptions): FastifyInstance {
   const routes = apiRoutes(app, options.publicUrl);
+  const { document, ...people } = createConsole(app, {
+    publicUrl: options.publicUrl,
+    version: API_VERSIONS[0],
+  });
   return createHttpServer({
     routes,
-    pages: publicPages(app, routes, options),
+    console: people,
+    pages: [...publicPages(app, routes, options), document],
     ...createAuthentication(app),
     clock: app.clock,
     log: app.log,

@@ -1,13 +1,5 @@
 import type { App } from '../app.ts';
-import {
-  changeRole,
-  endAllSessions,
-  findUserByEmail,
-  inviteUser,
-  listUsers,
-  makeSignInLink,
-  normalEmail,
-} from '../console/accounts/index.ts';
+import { endAllSessions, makeSignInLink, users } from '../console/accounts/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -32,7 +24,7 @@ export function userCommands(app: App, baseUrl: string | undefined) {
     throw new Fail('invalid_request', { message, param: 'merchant' });
   };
   const userBy = async (email: string) => {
-    const user = await findUserByEmail(app.db, normalEmail(email));
+    const user = await users.findUserByEmail(app.db, users.normalEmail(email));
     if (user !== undefined) return user.user_id;
     throw new Fail('resource_not_found', `There is no user ${email}.`);
   };
@@ -40,7 +32,7 @@ export function userCommands(app: App, baseUrl: string | undefined) {
     /** The link is returned only here. */
     invite: async ({ email, role, ...scope }: UserScope & { email: string; role: string }) => {
       const merchantId = await scopeOf(scope);
-      const made = await inviteUser(app, { merchantId, email, role });
+      const made = await users.inviteUser(app, { merchantId, email, role });
       return {
         user_id: encodeId('user', made.userId),
         email: made.email,
@@ -50,7 +42,7 @@ export function userCommands(app: App, baseUrl: string | undefined) {
       };
     },
     list: async (scope: UserScope) =>
-      (await listUsers(app, await scopeOf(scope))).map((user) => ({
+      (await users.listUsers(app, await scopeOf(scope))).map((user) => ({
         user_id: encodeId('user', user.userId),
         email: user.email,
         role: user.role,
@@ -58,12 +50,16 @@ export function userCommands(app: App, baseUrl: string | undefined) {
         second_factor: user.hasSecondFactor,
       })),
     role: async ({ email, role, ...scope }: UserScope & { email: string; role: string }) => {
-      await changeRole(app, { merchantId: await scopeOf(scope), userId: await userBy(email), role });
-      return { email: normalEmail(email), role };
+      await users.changeRole(app, { merchantId: await scopeOf(scope), userId: await userBy(email), role });
+      return { email: users.normalEmail(email), role };
     },
     remove: async ({ email, ...scope }: UserScope & { email: string }) => {
-      await changeRole(app, { merchantId: await scopeOf(scope), userId: await userBy(email), role: null });
-      return { email: normalEmail(email), removed: true };
+      await users.changeRole(app, {
+        merchantId: await scopeOf(scope),
+        userId: await userBy(email),
+        role: null,
+      });
+      return { email: users.normalEmail(email), removed: true };
     },
     /** Signs a person in, also one who has lost password or second factor. */
     signInLink: async (email: string) => {

@@ -92,6 +92,18 @@ export async function findSession(
   return row;
 }
 
+/** Gives a session another secret, as its rights have grown: whoever had the one before has nothing. */
+export async function rotateSession(db: Db, sessionId: string): Promise<string> {
+  const token = makeToken();
+  await db
+    .updateTable('console_session')
+    .set({ digest: digestOf(token) })
+    .where('session_id', '=', sessionId)
+    .where('ended_at_ms', 'is', null)
+    .execute();
+  return token;
+}
+
 /** Sessions that have not been ended, newest first; old ones may have ended by time. */
 export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
   return await db

@@ -64,7 +64,7 @@ export function formatOf(url: string, formats: readonly ErrorFormat[]): ErrorFor
 }
 
 /** Calls are for programs: their errors are JSON whatever the caller accepts. */
-export const isCall = (url: string): boolean => /^\/+api(\/|$)/i.test(pathOf(url));
+export const isCall = (url: string): boolean => /^\/+(?:console\/+)?api(\/|$)/i.test(pathOf(url));
 
 const pathOf = (url: string) => decoded(url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '');
 

@@ -8,6 +8,14 @@ export { type CodeSample, type OperationExample, openApiDocument } from './opena
 export type { Authenticated, Authentication, RawRequest, RequestHead } from './pipeline.ts';
 export { checkPlainText } from './plain-text.ts';
 export { TokenBuckets } from './rate-limit.ts';
-export { type Answer, type Caller, defineRoute, type Route, type Slice, type SliceRequest } from './route.ts';
+export {
+  type Answer,
+  type Caller,
+  defineRoute,
+  type Route,
+  type RouteRequest,
+  type Slice,
+  type SliceRequest,
+} from './route.ts';
 export { createHttpServer } from './server.ts';
 export { compileShape } from './validate.ts';

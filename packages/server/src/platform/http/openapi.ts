@@ -90,7 +90,7 @@ export interface OperationExample {
 function parametersOf(
   route: Route,
   components: Map<string, Json>,
-  version: string,
+  { version, ofPeople }: Pick<OpenApiOptions, 'version' | 'ofPeople'>,
   example: OperationExample,
 ): Json[] {
   const from = (place: 'path' | 'query', schema: TSchema | undefined) => {
@@ -109,6 +109,8 @@ function parametersOf(
       ? []
       : [{ ...KEY_HEADER, required: route.idempotencyKey === 'required' }];
   const last = route.answer === EVENT_STREAM ? [LAST_EVENT_HEADER] : [];
+  const csrf = route.method === 'GET' || route.permission === undefined ? [] : [CSRF_HEADER];
+  if (ofPeople) return [...csrf, ...from('path', route.params), ...from('query', route.query)];
   const headers = [...SIGNED_HEADERS, versionHeader(version), ...key, ...last];
   return [...headers, ...from('path', route.params), ...from('query', route.query)];
 }
@@ -154,6 +156,19 @@ function refusalsOf(route: Route, components: Map<string, Json>, options: OpenAp
   );
 }
 
+const API_KEY = { type: 'http', scheme: 'bearer', description: 'The API key; the secret key only signs.' };
+const SESSION = {
+  type: 'apiKey',
+  in: 'cookie',
+  name: '__Host-florin_session',
+  description: 'The session of a browser.',
+};
+const CSRF_HEADER = headerParameter(
+  'X-CSRF-Token',
+  'The `csrf_token` of `GET /console/api/me`, where there is a session.',
+  {},
+);
+
 const CSV: Json = {
   schema: {
     type: 'string',
@@ -178,7 +193,7 @@ function operationOf(route: Route, components: Map<string, Json>, options: OpenA
     tags: [route.tag],
     summary: route.summary,
     ...(description === '' ? {} : { description }),
-    parameters: parametersOf(route, components, options.version, example),
+    parameters: parametersOf(route, components, options, example),
     ...(route.body === undefined
       ? {}
       : {
@@ -207,6 +222,8 @@ export interface OpenApiOptions {
   serverUrl: string;
   errorFormats: readonly ErrorFormat[];
   exampleOf: (route: Route) => OperationExample;
+  /** Its callers are people with a session instead of keys. */
+  ofPeople?: boolean;
 }
 
 /** The OpenAPI 3.1 document, made from the route table: what is documented is what is served. */
@@ -228,12 +245,10 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.serverUrl }],
-    security: [{ apiKey: [] }],
+    security: options.ofPeople ? [{ session: [] }] : [{ apiKey: [] }],
     paths,
     components: {
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'The API key; the secret key only signs.' },
-      },
+      securitySchemes: options.ofPeople ? { session: SESSION } : { apiKey: API_KEY },
       schemas: Object.fromEntries([...components].sort(([a], [b]) => a.localeCompare(b))),
     },
   };

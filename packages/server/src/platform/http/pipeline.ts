@@ -60,6 +60,8 @@ export interface PipelineOptions extends Authentication {
   log: Logger;
   rate: { perSecond: number; burst: number };
   versions: readonly string[];
+  /** Whether the caller may use a route; by default by the scopes of its key. @throws Fail `forbidden` */
+  permit?: (caller: Caller, route: Route) => void;
   /** Checks each answer against its schema; a test build turns it on. */
   checkAnswers: boolean;
 }
@@ -166,7 +168,7 @@ export class Pipeline {
 
   #read(raw: RawRequest, caller: Caller, prepared: PreparedRoute): RouteRequest<never, never, never> {
     const { route } = prepared;
-    permit(caller, route);
+    (this.#options.permit ?? permitKey)(caller, route);
     const takesKey = route.idempotencyKey === 'required' || raw.headers['idempotency-key'] !== undefined;
     const idempotencyKey = route.idempotencyKey !== undefined && takesKey ? readIdempotencyKey(raw) : '';
     this.#checkVersion(raw);
@@ -182,6 +184,7 @@ export class Pipeline {
       headers: raw.headers,
       url: raw.url,
       requestId: raw.requestId,
+      remoteAddress: raw.remoteAddress,
     };
     // The shapes were checked above against the schemas that give the handler its types.
     return request as unknown as RouteRequest<never, never, never>;
@@ -216,7 +219,7 @@ function checkPath(raw: RawRequest, prepared: PreparedRoute): void {
   }
 }
 
-function permit(caller: Caller, route: Route): void {
+function permitKey(caller: Caller, route: Route): void {
   if (!caller.scopes.includes(route.scope)) {
     throw new Fail('forbidden', `This API key lacks the scope "${route.scope}".`);
   }

@@ -2,10 +2,17 @@ import type { Scope } from '@florin/contract/scopes';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { FailCode } from '../fail.ts';
 
-/** The sender of a correctly signed request. */
+/** Who acts: the owner of an API key, or a person who is signed in. */
+export type Actor =
+  | { kind: 'key'; keyId: string }
+  | { kind: 'user'; userId: string; sessionId: string; permissions: readonly string[]; provedAtMs: number };
+
+/** The sender of a correctly signed request, or of one with a session. */
 export interface Caller {
+  actor: Actor;
   merchantId: string;
   storeId: string;
+  /** Of a person, their session: what limits of requests count by. */
   keyId: string;
   mode: 'sandbox' | 'live';
   scopes: readonly Scope[];
@@ -27,10 +34,13 @@ export interface RouteRequest<Params, Query, Body> {
   /** Path and query as received. */
   url: string;
   requestId: string;
+  remoteAddress: string;
 }
 
 export interface Answer<T> {
   body: T;
+  /** Beside those of every answer. */
+  headers?: Readonly<Record<string, string>>;
   /** The resource was made by an earlier request with the same key. */
   replayed?: boolean;
 }
@@ -72,6 +82,8 @@ export interface Route<
   description?: string;
   scope: Scope;
   idempotencyKey?: 'required' | 'optional';
+  /** What a person must be permitted to do, for routes of the console. */
+  permission?: { name: string; isProofFresh?: boolean };
   /** 403 for live merchants. */
   sandboxOnly?: boolean;
   /**

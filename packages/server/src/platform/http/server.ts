@@ -23,7 +23,7 @@ import { inRequest } from './in-request.ts';
 import { prefersHtml } from './media-type.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
 import { addPage, bodyLimitsOf, type PageAnswer, type PublicPage, routerPath } from './pages/page.ts';
-import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
+import { type Authentication, Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
 import { announcesBody, BODYLESS_METHODS, decodable } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
@@ -31,6 +31,9 @@ import type { Route } from './route.ts';
 const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000, unreadMs: 30_000 };
 const TIMEOUT_CHECK_MS_MAX = 1_000;
 const SWEEP_EVERY_MS = 60_000;
+const CONSOLE_PATH = '/console/api/';
+/** Nothing there is longer than a form. */
+const CONSOLE_BODY_BYTES_MAX = 16_384;
 /** With forward secrecy and authenticated encryption: CBC suites of TLS 1.2 have neither to offer. */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
@@ -61,6 +64,8 @@ export interface PageError extends Pick<RawRequest, 'url' | 'headers' | 'request
 
 export interface HttpOptions extends PipelineOptions {
   routes: readonly Route[];
+  /** Routes for people who are signed in, with checks of their own. */
+  console?: Authentication & Required<Pick<PipelineOptions, 'permit'>> & { routes: readonly Route[] };
   /** Unsigned: health, the OpenAPI document, documentation. */
   pages: readonly PublicPage[];
   /** Formats of errors, each for some paths; the first that matches counts, and the structured one where none does. */
@@ -127,6 +132,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   app.addHook('preClose', async () => streams.close());
   const parts = { pipeline, streams, exchanges };
   for (const route of options.routes) addRoute(app, parts, route);
+  if (options.console !== undefined) addConsole(app, streams, options, options.console);
   addRefusals(app, parts, options.routes);
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, { ...options, exchanges }));
   const sweeping = setInterval(() => pipeline.sweep(), SWEEP_EVERY_MS).unref();
@@ -161,6 +167,7 @@ function keepSignedBodies(app: FastifyInstance, options: HttpOptions): void {
   const limits = bodyLimitsOf(options.pages);
   readBodies(app, options.bodyBudget ?? new BodyBudget(), ({ routeOptions }) => {
     const limit = limits.get(routeOptions.url);
+    if (routeOptions.url?.startsWith(CONSOLE_PATH)) return async () => CONSOLE_BODY_BYTES_MAX;
     return async (head) => limit ?? ((await options.knowsKey(head)) ? BODY_BYTES_MAX : 0);
   });
 }
@@ -271,6 +278,7 @@ function addRoute(app: FastifyInstance, parts: Parts, route: Route): void {
       if ('csv' in answer) return streams.send(reply, answer.csv.open, answer.csv.headers);
       if (route.answer === EVENT_STREAM) return streams.send(reply, answer.body as OpenStream);
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
+      reply.headers(answer.headers ?? {});
       const text = JSON.stringify(answer.body);
       exchanges.noteAnswer(request, text);
       return reply.type('application/json; charset=utf-8').send(text);
@@ -278,8 +286,36 @@ function addRoute(app: FastifyInstance, parts: Parts, route: Route): void {
   });
 }
 
+/** Their requests are not in the log of requests, which is of API keys. */
+function addConsole(
+  app: FastifyInstance,
+  streams: EventStreams,
+  options: HttpOptions,
+  { routes, ...own }: Required<HttpOptions>['console'],
+): void {
+  const pipeline = new Pipeline({ ...options, ...own });
+  const exchanges = new Exchanges(undefined, () => options.clock.nowMs(), options.log);
+  const parts = { pipeline, streams, exchanges };
+  for (const route of routes) addRoute(app, parts, route);
+  refuseOtherMethods(app, parts, routes);
+  const sweeping = setInterval(() => pipeline.sweep(), SWEEP_EVERY_MS).unref();
+  app.addHook('onClose', async () => clearInterval(sweeping));
+}
+
 /** Known paths answer 405 to other methods, unknown paths 404, both after authentication. */
 function addRefusals(app: FastifyInstance, parts: Parts, routes: readonly Route[]): void {
+  const { pipeline } = parts;
+  refuseOtherMethods(app, parts, routes);
+  app.setNotFoundHandler(async (request, reply) => {
+    // Whoever opens an address in a browser is told that it is wrong; a program has to say first who it is.
+    if (wantsPage(request)) throw nothingHere();
+    return await answerSigned({ request, reply }, parts, UNMATCHED, (raw) =>
+      pipeline.refuse(raw, nothingHere()),
+    );
+  });
+}
+
+function refuseOtherMethods(app: FastifyInstance, parts: Parts, routes: readonly Route[]): void {
   const { pipeline } = parts;
   const methodsOf = new Map<string, string[]>();
   for (const { path, method } of routes) {
@@ -298,13 +334,6 @@ function addRefusals(app: FastifyInstance, parts: Parts, routes: readonly Route[
         }),
     });
   }
-  app.setNotFoundHandler(async (request, reply) => {
-    // Whoever opens an address in a browser is told that it is wrong; a program has to say first who it is.
-    if (wantsPage(request)) throw nothingHere();
-    return await answerSigned({ request, reply }, parts, UNMATCHED, (raw) =>
-      pipeline.refuse(raw, nothingHere()),
-    );
-  });
 }
 
 /** The failure that the caller sees; details of unexpected errors go to the log only. */

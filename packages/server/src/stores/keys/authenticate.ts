@@ -115,6 +115,7 @@ const nonceOf = (access: KeyAccess, nonce: string): NonceRow => ({
 
 function callerOf(access: KeyAccess): Caller {
   return {
+    actor: { kind: 'key', keyId: access.key_id },
     merchantId: access.merchant_id,
     storeId: access.store_id,
     keyId: access.key_id,

@@ -1,0 +1,43 @@
+import { openApiDocument, type Route } from '../platform/http/index.ts';
+import type { PublicPage } from '../platform/http/pages/index.ts';
+import type { ConsoleDeps } from './accounts/index.ts';
+import { auditRoutes } from './audit-routes.ts';
+import { createConsoleAuthentication, permitUser } from './authenticate.ts';
+import { openRoutes, ownRoutes } from './routes/own-routes.ts';
+import { teamRoutes } from './routes/team-routes.ts';
+
+interface ConsoleOptions {
+  publicUrl: () => string;
+  version: string;
+}
+
+const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, samples: [], note: undefined };
+
+/** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
+export function createConsole(deps: ConsoleDeps, { publicUrl, version }: ConsoleOptions) {
+  const place = { deps, publicUrl };
+  const open = openRoutes(place);
+  const routes: Route[] = [...open, ...auditRoutes(deps, [...ownRoutes(place), ...teamRoutes(deps)])];
+  const openPaths = open.map(({ path }) => path);
+  const document: PublicPage = {
+    path: '/console/api/openapi.json',
+    handle: async () => ({
+      status: 200,
+      type: 'application/json; charset=utf-8',
+      body: JSON.stringify(
+        openApiDocument(routes, {
+          title: 'Florin console',
+          version,
+          description:
+            'What the console calls beside the API of merchants: people sign in here, and no API key does.',
+          serverUrl: publicUrl(),
+          errorFormats: [],
+          exampleOf: () => NO_EXAMPLE,
+          ofPeople: true,
+        }),
+      ),
+    }),
+  };
+  const authentication = createConsoleAuthentication(deps, { publicUrl, openPaths });
+  return { routes, document, ...authentication, permit: permitUser(deps) };
+}

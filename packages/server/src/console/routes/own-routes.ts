@@ -1,0 +1,303 @@
+import Type from 'typebox';
+import { NIL_ID } from '../../platform/db/ids/index.ts';
+import { isoOf } from '../../platform/db/index.ts';
+import { Fail, invariant } from '../../platform/fail.ts';
+import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
+import { decodeId, encodeId } from '../../tenancy/index.ts';
+import {
+  type ConsoleDeps,
+  endSession,
+  factors,
+  listSessions,
+  membershipsOf,
+  redeemLink,
+  rolesOf,
+  rotateSession,
+  signIns,
+  users,
+} from '../accounts/index.ts';
+import { csrfTokenOf, OWN } from '../authenticate.ts';
+import { readSessionCookie, sessionCookie } from '../cookie.ts';
+import { needsSecondFactor, permissionsOf } from '../roles.ts';
+
+type Request = RouteRequest<unknown, unknown, unknown>;
+type Place = { deps: ConsoleDeps; publicUrl: () => string };
+
+const Done = Type.Object({ done: Type.Boolean() });
+const DONE = { body: { done: true } };
+const Text = (max: number) => Type.String({ minLength: 1, maxLength: max });
+const SignedIn = Type.Object({
+  status: Type.Union([Type.Literal('signed_in'), Type.Literal('code_required')]),
+});
+const own = { name: OWN };
+const freshOwn = { name: OWN, isProofFresh: true };
+const common = { scope: 'read' as const, tag: 'You' };
+
+const deviceOf = ({ remoteAddress, headers }: Request) => ({
+  remoteAddress,
+  userAgent: headers['user-agent'] ?? '',
+});
+
+/** The person who is signed in. */
+export function userOf({ caller: { actor } }: Pick<Request, 'caller'>) {
+  invariant(actor.kind === 'user', 'keys do not come here');
+  return actor;
+}
+
+const signedIn = (publicUrl: string, session: signIns.SignIn) =>
+  session === 'code_required'
+    ? { body: { status: session } }
+    : { body: { status: 'signed_in' as const }, headers: sessionCookie(publicUrl, session.token) };
+
+/** For people who have no session yet. */
+export function openRoutes({ deps, publicUrl }: Place): Route[] {
+  const code = Type.Optional(Type.String({ maxLength: 64 }));
+  return [
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/sign-in',
+      operationId: 'signIn',
+      summary: 'Sign in',
+      body: Type.Object({ email: Text(256), password: Text(1_024), code }),
+      answer: SignedIn,
+      refusals: [],
+      handle: async (request) =>
+        signedIn(publicUrl(), await signIns.signIn(deps, request.body, deviceOf(request))),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/links/redeem',
+      operationId: 'redeemLink',
+      summary: 'Come in by a link, which works once',
+      body: Type.Object({
+        token: Text(128),
+        password: Type.Optional(Type.String({ maxLength: 1_024 })),
+        code,
+      }),
+      answer: SignedIn,
+      refusals: [],
+      handle: async (request) =>
+        signedIn(publicUrl(), await redeemLink(deps, request.body, deviceOf(request))),
+    }),
+  ];
+}
+
+const Me = Type.Object({
+  user_id: Type.String(),
+  email: Type.String(),
+  csrf_token: Type.String({ description: 'For the header X-CSRF-Token of every change.' }),
+  installation_role: Type.Union([Type.String(), Type.Null()]),
+  second_factor: Type.Boolean({ description: 'An authenticator app is set up.' }),
+  merchants: Type.Array(
+    Type.Object({
+      merchant_id: Type.String(),
+      name: Type.String(),
+      mode: Type.String(),
+      role: Type.String(),
+      permissions: Type.Array(Type.String()),
+      needs_second_factor: Type.Boolean(),
+    }),
+  ),
+});
+
+async function readMe({ deps, publicUrl }: Place, request: Request) {
+  const { userId } = userOf(request);
+  const user = await users.getUser(deps.db, userId);
+  const { installationRole } = await rolesOf(deps.db, userId, NIL_ID);
+  const memberships = await membershipsOf(deps.db, userId);
+  return {
+    user_id: encodeId('user', userId),
+    email: user.email,
+    csrf_token: csrfTokenOf(readSessionCookie(request, publicUrl()) ?? ''),
+    installation_role: installationRole,
+    second_factor: user.totp_confirmed,
+    merchants: memberships.map(({ merchant_id: id, name, mode, role }) => ({
+      merchant_id: encodeId('merchant', id),
+      name,
+      mode,
+      role,
+      permissions: permissionsOf({ role, installationRole }),
+      needs_second_factor: needsSecondFactor({ role, installationRole }),
+    })),
+  };
+}
+
+const Session = Type.Object({
+  session_id: Type.String(),
+  is_this_one: Type.Boolean(),
+  created_at: Type.String(),
+  seen_at: Type.String(),
+  remote_address: Type.String(),
+  user_agent: Type.String(),
+});
+
+/** @throws Fail `resource_not_found` */
+async function end(deps: ConsoleDeps, request: Request, sessionId: string): Promise<void> {
+  const { userId } = userOf(request);
+  const isEnded = await endSession(deps.db, { userId, sessionId, nowMs: deps.clock.nowMs() });
+  if (!isEnded) throw new Fail('resource_not_found', 'There is no such session.');
+}
+
+function sessionRoutes({ deps, publicUrl }: Place): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/console/api/me',
+      operationId: 'getMe',
+      summary: 'Who is signed in, with their roles',
+      permission: own,
+      answer: Me,
+      refusals: [],
+      handle: async (request) => ({ body: await readMe({ deps, publicUrl }, request) }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/sign-out',
+      operationId: 'signOut',
+      summary: 'End this session',
+      permission: own,
+      answer: Done,
+      refusals: [],
+      handle: async (request) => {
+        await end(deps, request, userOf(request).sessionId);
+        return { ...DONE, headers: sessionCookie(publicUrl(), null) };
+      },
+    }),
+  ];
+}
+
+function listRoutes({ deps }: Place): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/console/api/sessions',
+      operationId: 'listSessions',
+      summary: 'Your sessions that have not been ended',
+      permission: own,
+      answer: Type.Object({ data: Type.Array(Session) }),
+      refusals: [],
+      handle: async (request) => {
+        const { userId, sessionId } = userOf(request);
+        const data = (await listSessions(deps.db, userId)).map((row) => ({
+          session_id: encodeId('session', row.session_id),
+          is_this_one: row.session_id === sessionId,
+          created_at: isoOf(Number(row.created_at_ms)) ?? '',
+          seen_at: isoOf(Number(row.seen_at_ms)) ?? '',
+          remote_address: row.remote_address,
+          user_agent: row.user_agent,
+        }));
+        return { body: { data } };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/console/api/sessions/{session_id}',
+      operationId: 'endSession',
+      summary: 'End one of your sessions, at once on all nodes',
+      permission: own,
+      params: Type.Object({ session_id: Type.String() }),
+      answer: Done,
+      refusals: ['resource_not_found'],
+      handle: async (request) => {
+        await end(deps, request, decodeId('session', request.params.session_id) ?? NIL_ID);
+        return DONE;
+      },
+    }),
+  ];
+}
+
+function passwordRoutes({ deps }: Place): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/proof',
+      operationId: 'proveAgain',
+      summary: 'Give password and code again, for changes that ask for a proof of the last 5 minutes',
+      permission: own,
+      body: Type.Object({ password: Text(1_024), code: Type.Optional(Type.String({ maxLength: 64 })) }),
+      answer: Done,
+      refusals: [],
+      handle: async (request) => {
+        await signIns.proveAgain(deps, userOf(request), request.body);
+        return DONE;
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/password',
+      operationId: 'setPassword',
+      summary: 'Set your password; your other sessions end',
+      permission: freshOwn,
+      body: Type.Object({ password: Text(1_024) }),
+      answer: Done,
+      refusals: [],
+      handle: async (request) => {
+        await signIns.setPassword(deps, userOf(request), request.body.password);
+        return DONE;
+      },
+    }),
+  ];
+}
+
+function factorRoutes({ deps, publicUrl }: Place): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/factors/totp',
+      operationId: 'beginTotp',
+      summary: 'Begin to set up an authenticator app',
+      permission: freshOwn,
+      answer: Type.Object({ secret: Type.String(), uri: Type.String() }),
+      refusals: ['conflict'],
+      handle: async (request) => ({ body: await factors.beginTotp(deps, userOf(request).userId) }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/factors/totp/confirm',
+      operationId: 'confirmTotp',
+      summary: 'End the set-up with a code; answers ten recovery codes, shown once',
+      permission: freshOwn,
+      body: Type.Object({ code: Text(64) }),
+      answer: Type.Object({ recovery_codes: Type.Array(Type.String()) }),
+      refusals: [],
+      handle: async (request) => {
+        const { userId, sessionId } = userOf(request);
+        const codes = await factors.confirmTotp(deps, { userId, sessionId, code: request.body.code });
+        const headers = sessionCookie(publicUrl(), await rotateSession(deps.db, sessionId));
+        return { body: { recovery_codes: codes }, headers };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/console/api/factors/totp',
+      operationId: 'removeTotp',
+      summary: 'Remove the authenticator app and its recovery codes',
+      permission: freshOwn,
+      answer: Done,
+      refusals: [],
+      handle: async (request) => {
+        await factors.removeTotp(deps, userOf(request).userId);
+        return DONE;
+      },
+    }),
+  ];
+}
+
+/** What is one's own. */
+export const ownRoutes = (place: Place): Route[] => [
+  ...sessionRoutes(place),
+  ...listRoutes(place),
+  ...passwordRoutes(place),
+  ...factorRoutes(place),
+];

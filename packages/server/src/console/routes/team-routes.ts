@@ -1,0 +1,173 @@
+import Type from 'typebox';
+import { listEntries } from '../../audit/index.ts';
+import { NIL_ID } from '../../platform/db/ids/index.ts';
+import { isoOf } from '../../platform/db/index.ts';
+import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
+import { decodeId, encodeId } from '../../tenancy/index.ts';
+import { type ConsoleDeps, rolesOf, users } from '../accounts/index.ts';
+import { mayAssign, type Permission, ROLES } from '../roles.ts';
+import { userOf } from './own-routes.ts';
+
+type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
+
+const PATH = '/console/api/merchants/{merchant_id}';
+const common = { scope: 'read' as const, tag: 'Team' };
+const Merchant = Type.Object({ merchant_id: Type.String() });
+const Member = Type.Object({ merchant_id: Type.String(), user_id: Type.String() });
+const RoleName = Type.String({ enum: [...ROLES] });
+const Done = Type.Object({ done: Type.Boolean() });
+const needs = (name: Permission, isProofFresh = false) => ({ name, isProofFresh });
+const LIMIT_MAX = 100;
+
+const User = Type.Object({
+  user_id: Type.String(),
+  email: Type.String(),
+  role: Type.String(),
+  status: Type.Union([Type.Literal('invited'), Type.Literal('active')]),
+  second_factor: Type.Boolean(),
+});
+
+/** Who changes users, with what their roles let them assign. */
+async function byUser({ db }: ConsoleDeps, request: Request): Promise<users.ByUser> {
+  const { userId } = userOf(request);
+  const roles = await rolesOf(db, userId, request.caller.merchantId);
+  return { userId, mayAssign: (before, after) => mayAssign(roles, before, after) };
+}
+
+async function change(
+  deps: ConsoleDeps,
+  request: Request & { params: { user_id: string } },
+  role: string | null,
+) {
+  const { merchantId } = request.caller;
+  const userId = decodeId('user', request.params.user_id) ?? NIL_ID;
+  await users.changeRole(deps, { merchantId, userId, role }, await byUser(deps, request));
+  return { body: { done: true } };
+}
+
+function userRoutes(deps: ConsoleDeps): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${PATH}/users`,
+      operationId: 'listUsers',
+      summary: 'People with a role, and who is invited',
+      permission: needs('manage_users'),
+      params: Merchant,
+      answer: Type.Object({ data: Type.Array(User) }),
+      refusals: [],
+      handle: async ({ caller }) => ({
+        body: {
+          data: (await users.listUsers(deps, caller.merchantId)).map((user) => ({
+            user_id: encodeId('user', user.userId),
+            email: user.email,
+            role: user.role,
+            status: user.isInvited ? ('invited' as const) : ('active' as const),
+            second_factor: user.hasSecondFactor,
+          })),
+        },
+      }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${PATH}/users`,
+      operationId: 'inviteUser',
+      summary: 'Make the link by which a person comes in, once, within 7 days',
+      permission: needs('manage_users', true),
+      params: Merchant,
+      body: Type.Object({ email: Type.String({ maxLength: 256 }), role: RoleName }),
+      answer: Type.Object({
+        user_id: Type.String(),
+        link_token: Type.String({ description: 'Shown once; stands behind `/console/link#`.' }),
+        expires_at: Type.String(),
+      }),
+      refusals: ['conflict'],
+      handle: async (request) => {
+        const { merchantId } = request.caller;
+        const made = await users.inviteUser(
+          deps,
+          { merchantId, ...request.body },
+          await byUser(deps, request),
+        );
+        const expires_at = isoOf(made.expiresAtMs) ?? '';
+        return { body: { user_id: encodeId('user', made.userId), link_token: made.token, expires_at } };
+      },
+    }),
+  ];
+}
+
+function memberRoutes(deps: ConsoleDeps): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'PUT',
+      path: `${PATH}/users/{user_id}`,
+      operationId: 'changeRole',
+      summary: 'Give a person another role',
+      permission: needs('manage_users', true),
+      params: Member,
+      body: Type.Object({ role: RoleName }),
+      answer: Done,
+      refusals: ['conflict', 'resource_not_found'],
+      handle: (request) => change(deps, request, request.body.role),
+    }),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: `${PATH}/users/{user_id}`,
+      operationId: 'removeUser',
+      summary: 'Take a role or an invitation away; open sessions end at once',
+      permission: needs('manage_users', true),
+      params: Member,
+      answer: Done,
+      refusals: ['conflict', 'resource_not_found'],
+      handle: (request) => change(deps, request, null),
+    }),
+  ];
+}
+
+const Entry = Type.Object({
+  number: Type.Integer(),
+  at: Type.String(),
+  merchant: Type.String(),
+  actor_kind: Type.String(),
+  actor: Type.String(),
+  origin: Type.String(),
+  action: Type.String(),
+  phase: Type.String(),
+  attempt: Type.Union([Type.Integer(), Type.Null()]),
+  request_id: Type.Union([Type.String(), Type.Null()]),
+  details: Type.Unknown(),
+  previous_hash: Type.String(),
+  hash: Type.String(),
+});
+
+function auditRoute(deps: ConsoleDeps): Route {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: `${PATH}/audit-log`,
+    operationId: 'listAuditLog',
+    summary: 'Who changed what, newest first',
+    permission: needs('read_audit_log'),
+    params: Merchant,
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
+      before: Type.Optional(Type.Integer({ minimum: 1, description: 'Entries below this number.' })),
+    }),
+    answer: Type.Object({ data: Type.Array(Entry) }),
+    refusals: [],
+    handle: async ({ caller, query: { limit = 20, before } }) => ({
+      body: { data: await listEntries(deps.db, caller.merchantId, { limit, before }) },
+    }),
+  });
+}
+
+/** The people of a merchant, and what they changed. */
+export const teamRoutes = (deps: ConsoleDeps): Route[] => [
+  ...userRoutes(deps),
+  ...memberRoutes(deps),
+  auditRoute(deps),
+];
