@@ -85,6 +85,7 @@ const SUBSCRIBE: Omit<SubscribeView, 'language'> = {
   wallets: {
     chain: { id: 1, name: 'Ethereum', endpoint: null },
     collector: ADDRESS,
+    explorer: null,
     options: ['USDT', 'USDC'].map((token) => ({ token, contract: ADDRESS })),
   },
   invoiceToken: 'x'.repeat(66),

@@ -1,4 +1,6 @@
+import { parseEther } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { freshAddress } from '../contracts/local-node.ts';
 import { WITHIN } from '../live/live-store.ts';
 import { PayerWallet, sendPermit } from '../live/payer-wallet.ts';
 import { item } from '../subscriptions/billing.ts';
@@ -48,6 +50,22 @@ describe.skipIf(!hasWallets())('a subscription in USDC, by two signatures', { ti
     expect(faults).toEqual([]);
     await page.context().close();
     await shop.store.expectSettled();
+  });
+
+  test('a wallet that holds less than is due is told so, and nothing begins', async () => {
+    const wallet = await newWallet(10n * UNITS, 'USDC');
+    const held = await shop.store.world.balance('USDC', wallet.account.address);
+    await shop.store.world.client.setBalance({ address: wallet.account.address, value: parseEther('1') });
+    await shop.store.world.transfer('USDC', wallet.account, freshAddress(12), held);
+    const { page, read } = await opened(wallet, {}, 'USDC');
+    await begin(page);
+    await sign(page);
+    await says(page, 'The account holds less than is due now.');
+    await page.getByRole('button', { name: 'Continue with Test Fox' }).waitFor();
+    await keep(page, 'permit-6-no-funds');
+    await expectAccessible(page);
+    expect(await read()).toMatchObject({ status: 'incomplete' });
+    await page.context().close();
   });
 
   test('an approval that is signed otherwise, or changed on the page, is refused in words', async () => {

@@ -30,7 +30,7 @@ describe.skipIf(!hasWallets())('a subscription with a wallet in the browser', { 
     await begin(page);
     await page.getByText('At most each month').waitFor({ timeout: TIMEOUT_MS });
     expect(await page.locator('dl').innerText()).toMatch(
-      /At most each month\s+40\.00\sUSDT\s+Subscriptions that it may serve\s+1\s+Ends\s+When you take it back\s+Approved in advance\s+960\.00\sUSDT/,
+      /At most each month\s+40\.00\sUSDT\s+Subscriptions that it may serve\s+1\s+Ends\s+When you take it back\s+Approved in advance\s+960\.00\sUSDT\s+Approved to this contract\s+0x[0-9a-fA-F]{40}/,
     );
     await keep(page, 'mandate-2-terms');
     await expectAccessible(page);
@@ -98,6 +98,8 @@ describe.skipIf(!hasWallets())('a subscription with a wallet in the browser', { 
       'terms.domain.verifyingContract = terms.message.payer',
       'terms.domain.chainId = 1',
       "terms.message.cap = '999000000'",
+      'terms.message.period = 1',
+      'terms.message.subscriptions = 9',
       'terms.message.payer = terms.domain.verifyingContract',
       'offer.steps[0].spender = terms.message.payer',
     ];
@@ -122,15 +124,37 @@ describe.skipIf(!hasWallets())('a subscription with a wallet in the browser', { 
     await begin(swapped.page);
     // From the terms a way leads back to the choice.
     await swapped.page.getByRole('button', { name: 'Use another wallet' }).click({ timeout: TIMEOUT_MS });
-    await begin(swapped.page);
-    await swapped.page.locator('[data-exact=cap]').waitFor({ timeout: TIMEOUT_MS });
-    await swapped.page.evaluate(
-      "document.querySelector('[data-exact=cap]').firstChild.data = '1.00\u00a0USDT'",
-    );
-    await confirm(swapped.page);
-    await swapped.page.getByText('Do not pay from this page').waitFor({ timeout: TIMEOUT_MS });
-    await keep(swapped.page, 'mandate-7-tampered');
     await swapped.page.context().close();
+    for (const name of ['cap', 'period', 'count', 'end', 'approval', 'spender']) {
+      const { page: changed } = await opened(wallet);
+      await begin(changed);
+      await changed.locator(`[data-exact=${name}]`).waitFor({ timeout: TIMEOUT_MS });
+      await changed.evaluate(`document.querySelector('[data-exact=${name}]').firstChild.data = 'Other'`);
+      await confirm(changed);
+      await changed.getByText('Do not pay from this page').waitFor({ timeout: TIMEOUT_MS });
+      if (name === 'cap') await keep(changed, 'mandate-7-tampered');
+      await changed.context().close();
+    }
+  });
+
+  test('an approval that was sent before the page was loaded again is waited for, and not asked for twice', async () => {
+    const wallet = await newWallet(10n * UNITS);
+    const { page, read } = await opened(wallet);
+    await begin(page);
+    await confirm(page);
+    await says(page, 'The approval waits for its block');
+    const asked = () => wallet.calls.filter((method) => method === 'eth_sendTransaction').length;
+    expect(asked()).toBe(1);
+    await page.reload();
+    await says(page, 'An approval was sent from this page a short while ago.');
+    await keep(page, 'mandate-12-sent-before');
+    await begin(page);
+    await confirm(page);
+    await says(page, 'The approval waits for its block');
+    await mineUntil(page, 'Your payment is on its way');
+    expect(asked()).toBe(1);
+    await shop.store.until(read, { status: 'active' });
+    await page.context().close();
   });
 
   test('a block between two reads is no missing approval, and who stops waiting is told to look', async () => {

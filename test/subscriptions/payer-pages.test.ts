@@ -84,6 +84,18 @@ test('only this period: the page of the invoice, and no mandate', async () => {
   expect((await browse(url)).text).toContain('Your subscription has begun');
 });
 
+test('a wallet that is charged no more is no problem, one that is to be charged is', async () => {
+  const own = await shop();
+  const made = await own.make();
+  const { payment_method_id: method = '' } = await own.authorize(made.id);
+  await own.post(`/payment_methods/${method}/revoke`, {});
+  const { read } = await portal(own);
+  const PROBLEM = 'This wallet does not allow payments any more';
+  expect((await read()).text).toContain(PROBLEM);
+  await own.cancel(made.id, { cancel_at_period_end: true });
+  expect((await read()).text).not.toContain(PROBLEM);
+});
+
 test('the portal shows subscriptions, invoices and receipts of its customer alone, without script', async () => {
   const own = await shop();
   const gold = await own.make({ description: 'Gold <i>plan</i>' });

@@ -18,6 +18,7 @@ import { policyText } from '../../../packages/signer/src/test-policy.ts';
 import { accounts } from '../../../packages/signer/src/test-requests.ts';
 import { by, deploy, mined, OWNER, testAccount } from '../../../scripts/local-chain.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
+import { sendPermit } from '../../live/payer-wallet.ts';
 import { uuidOf } from '../conformance-groups.ts';
 import { nextSigning } from '../next-signing.ts';
 import { depositWallet, ownerWallet, TANK } from './key-signer.ts';
@@ -77,6 +78,30 @@ describe.skipIf(!hasAnvil())('mandates on an EVM network', () => {
   });
   beforeEach(() => world.snapshot());
   afterAll(() => world?.stop());
+
+  test('an activation whose permit was spent, or is not needed, by the time it is signed is built no more', async () => {
+    const permitUntil = now + 86_400;
+    const asked = { ...requestAt(now), asset: 'USDC', allowance: 60n * CAP, permitUntil } as const;
+    const setup = await sender.mandateSetup(asked);
+    const [step] = setup.steps;
+    if (step?.kind !== 'permit') throw new Error('USDC takes permits');
+    const signed = await payer.signTypedData(JSON.parse(step.typedData ?? ''));
+    const { amount, deadline, nonce } = step;
+    const { mandate } = setup;
+    const permit = { amount, deadline, nonce, signature: signed };
+    const movement = { kind: 'activate', mandate, signature: await signatureOf(setup), permit } as const;
+    const build = (which: typeof movement) => world.move(sender, which, { keyRef: 'hot' });
+    await world.own('USDC', 'approve', [COLLECTOR, 60n * CAP], payer);
+    await expect(build(movement)).rejects.toThrow('allows as much already');
+    await world.own('USDC', 'approve', [COLLECTOR, CAP], payer);
+    const terms = { owner: payer.address, spender: step.spender as Hex, value: String(amount), deadline };
+    await sendPermit(world, terms, signed);
+    await expect(build(movement)).rejects.toThrow('the signed approval is spent');
+    await world.client.increaseTime({ seconds: 86_400 });
+    await world.mine();
+    const late = { ...movement, permit: { ...permit, nonce: nonce + 1n } };
+    await expect(build(late)).rejects.toThrow('the signed approval is expired');
+  });
 
   const request = (changes: Partial<MandateRequest> = {}) => ({ ...requestAt(now), ...changes });
   const setupOf = (changes: Partial<MandateRequest> = {}) => sender.mandateSetup(request(changes));

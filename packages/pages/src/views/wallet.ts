@@ -34,4 +34,6 @@ export interface MandateWallets {
   /** The contract that charges. */
   collector: string;
   options: { token: string; contract: string }[];
+  /** Link with `{tx_id}` to a transaction's page; null: there is none. */
+  explorer: string | null;
 }

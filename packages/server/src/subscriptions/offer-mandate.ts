@@ -9,6 +9,8 @@ import {
   type SignedPermit,
   UnbuildableTransfer,
 } from '../chains/port/index.ts';
+import { listOpenInvoices } from '../invoices/billing/index.ts';
+import { quoteCharge } from '../payments/charges/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';
 import { readSettings } from '../tenancy/settings/index.ts';
@@ -16,7 +18,7 @@ import type { SubscriptionDeps } from './deps.ts';
 import { mandateCap } from './page/mandate-cap.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
-import { takeMandate } from './take-mandate.ts';
+import { requireFreePermit, takeMandate } from './take-mandate.ts';
 
 // How a payer's own wallet gives a mandate on a network with real money: it is handed terms, and hands them back signed.
 // Nothing is kept in between, as whatever came back is worth what was signed.
@@ -71,7 +73,37 @@ export async function offerMandate(
   );
   const startsAt = deps.clock.nowSeconds() + merchant.clockOffset - CLOCK_SECONDS;
   const terms = { cap, subscriptions, startsAt };
-  return await setupOf(chain, subscription, { ...choice, ...terms, permitUntil: permitUntil(terms) });
+  const setup = await setupOf(chain, subscription, { ...choice, ...terms, permitUntil: permitUntil(terms) });
+  const { payer } = setup.mandate;
+  const [step] = setup.steps;
+  if (step?.kind === 'permit')
+    await requireFreePermit(deps.db, merchant.merchantId, { ...choice, payer, nonce: step.nonce });
+  return setup;
+}
+
+/** What is charged as soon as the mandate is there, in units of the token; 0 where nothing is, or there is no rate. */
+async function dueNow(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  { merchant_id: merchantId, subscription_id: id }: SubscriptionRow,
+  token: Asset,
+): Promise<bigint> {
+  const [first] = await listOpenInvoices(deps.db, merchantId, [id]);
+  if (first === undefined) return 0n;
+  const quote = await quoteCharge(
+    deps,
+    merchant,
+    { amount: first.amount_due, currency: first.currency },
+    token,
+  );
+  return quote?.pay_amount ?? 0n;
+}
+
+/** @throws Fail `invalid_request` */
+function requireFunds(balance: bigint, due: bigint): void {
+  if (balance >= due) return;
+  const message = 'The wallet holds less than what is due now: fill it first. Nothing was taken.';
+  throw refuse('balance', message);
 }
 
 /** As from the offer. */
@@ -140,6 +172,7 @@ export async function takeSignedMandate(
       'wallet',
       'The wallet has approved less than the price: the approval comes before the signature.',
     );
+  requireFunds(reading.balance, await dueNow(deps, merchant, subscription, currency));
   return await takeMandate(deps, merchant, subscription.subscription_id, {
     network,
     mandate,

@@ -4,9 +4,10 @@ import {
   type GivenMandate,
   saveMandate,
 } from '../payment-methods/mandates/index.ts';
-import { type Tx, transact } from '../platform/db/index.ts';
+import { type Db, type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';
+import { isPermitUnderWay, lockPermits, type PermitKey } from '../transfers/charges/index.ts';
 import { decideMandate } from './decide/mandate.ts';
 import { billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -69,17 +70,34 @@ const DAY_SECONDS = 86_400;
 async function checkNew(
   tx: Tx,
   { merchantId, customerId, current }: { merchantId: string; customerId: string; current: string | null },
-  { network, mandate: { mandateId, salt } }: ShownOnChain,
+  { network, mandate, permit }: ShownOnChain,
   now: number,
 ): Promise<void> {
+  const { mandateId, salt, payer, asset: currency } = mandate;
   const known = await findByMandate(tx, merchantId, { network, mandateId });
   if (known !== undefined) {
     if (known.payment_method_id === current) return;
     const message = 'These terms were given before: ask for new ones.';
     throw new Fail('invalid_request', { message, param: 'starts_at' });
   }
+  if (permit !== undefined) {
+    await lockPermits(tx, merchantId, { payer });
+    await requireFreePermit(tx, merchantId, { network, currency, payer, nonce: permit.nonce });
+  }
   if ((await countMandates(tx, { merchantId, customerId, salt }, now - DAY_SECONDS)) < MANDATES_PER_DAY)
     return;
   const message = 'So many mandates were given for this subscription today. Come back tomorrow.';
   throw new Fail('rate_limited', { message, retryAfterSeconds: 3_600 });
+}
+
+/**
+ * A token takes each number of a wallet's signed approvals once: of two on their way at once, one comes to nothing.
+ *
+ * @throws Fail `invalid_request`
+ */
+export async function requireFreePermit(db: Db, merchantId: string, permit: PermitKey): Promise<void> {
+  if (!(await isPermitUnderWay(db, merchantId, permit))) return;
+  const message =
+    'Another approval that this wallet has signed is on its way to the network. Ask for new terms in a minute.';
+  throw new Fail('invalid_request', { message, param: 'permit_nonce' });
 }

@@ -5,8 +5,7 @@ import { toneOf } from '../../checkout/wallet/tones.ts';
 import { WalletApps } from '../../checkout/wallet/wallet-apps.tsx';
 import { Note, Rows } from '../../design/parts.tsx';
 import { type Translate, translator } from '../../texts.ts';
-import { dayText } from '../../written.ts';
-import { approvalText, type Chosen, capText, useMandate } from './use-mandate.ts';
+import { type Chosen, shownTerms, useMandate } from './use-mandate.ts';
 import type { WalletData } from './wallet-data.ts';
 
 interface Part {
@@ -17,33 +16,27 @@ interface Part {
 
 /** What the wallet would allow, as it stands in what it signs. */
 function Terms({ data, t, isBusy, chosen, give }: Part & { chosen: Chosen; give: () => void }) {
-  const { wallet, token, terms } = chosen;
-  const { offer, endsAt } = terms;
+  const { wallet, terms } = chosen;
   const name = wallet.name;
-  const isSigned = offer.steps[0].kind === 'permit';
+  const isSigned = terms.offer.steps[0].kind === 'permit';
+  const shown = shownTerms(chosen, data, t);
+  const exact = (name: keyof typeof shown) => (
+    <bdi key={name} data-exact={name}>
+      {shown[name]}
+    </bdi>
+  );
   return (
     <>
       <Rows
         rows={[
-          [
-            t(`terms_cap_${data.interval}`),
-            <bdi key="cap" data-exact="cap">
-              {capText(offer, token)}
-            </bdi>,
-          ],
-          [t('terms_count'), String(offer.subscriptions)],
-          [
-            t('terms_end'),
-            <span key="end">{endsAt === 0 ? t('terms_no_end') : dayText(endsAt, data.language)}</span>,
-          ],
-          [
-            t('terms_approval'),
-            <bdi key="approval" data-exact="approval">
-              {approvalText(offer, token)}
-            </bdi>,
-          ],
+          [exact('period'), exact('cap')],
+          [t('terms_count'), exact('count')],
+          [t('terms_end'), exact('end')],
+          [t('terms_approval'), exact('approval')],
+          [t('terms_spender'), exact('spender')],
         ]}
       />
+      <p class="small quiet">{t('terms_use')}</p>
       <p class="small quiet">{t(isSigned ? 'terms_text_signed' : 'terms_text', { wallet: name })}</p>
       <button type="button" disabled={isBusy} onClick={give}>
         {t(isSigned ? 'terms_sign' : 'terms_confirm', { wallet: name })}
@@ -88,10 +81,23 @@ function Choice(
   );
 }
 
+/** What was sent can be looked up, where the networks file names an explorer. */
+function TransactionLink({ sent, data, t }: Pick<Part, 'data' | 't'> & { sent: { hash: string } | null }) {
+  const { explorer } = data.wallets;
+  if (sent === null || explorer === null) return null;
+  return (
+    <p class="small">
+      <a href={explorer.replace('{tx_id}', encodeURIComponent(sent.hash))} target="_blank" rel="noreferrer">
+        {t('see_transaction')}
+      </a>
+    </p>
+  );
+}
+
 function App({ data }: { data: WalletData }) {
   const t = translator(data.texts, data.language);
   const { wallets: found, isAlone } = useFoundWallets(true);
-  const { said, isBusy, isTampered, chosen, begin, give, stop } = useMandate(data, t);
+  const { said, sent, isBusy, isTampered, chosen, begin, give, stop } = useMandate(data, t);
   if (isTampered) {
     return (
       <Note tone="bad" role="alert" title={data.tampered.heading}>
@@ -125,6 +131,10 @@ function App({ data }: { data: WalletData }) {
       )}
       <div class="gap" role="status" aria-live="polite">
         {said === null ? null : <Note tone={toneOf(said.word)}>{said.text}</Note>}
+        {said === null && chosen === null && sent !== null ? (
+          <Note tone="plain">{t('approval_sent')}</Note>
+        ) : null}
+        <TransactionLink sent={sent} data={data} t={t} />
       </div>
       {isBusy ? (
         <button type="button" class="plain gap" onClick={stop}>

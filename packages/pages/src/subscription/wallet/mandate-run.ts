@@ -1,6 +1,8 @@
 import type { WalletSteps, WalletWord } from '../../checkout/wallet/run.ts';
 import type { MandateWallets } from '../../views/wallet.ts';
 
+export type Interval = 'day' | 'week' | 'month' | 'year';
+
 /** What the server asks of the wallet. Amounts are units in decimal digits, the terms JSON as wallets sign it. */
 export interface MandateOffer {
   wallet: string;
@@ -34,7 +36,12 @@ export interface MandateTerms {
 export interface MandateRun extends WalletSteps {
   wallets: MandateWallets;
   token: string;
-  offer: (account: string) => Promise<MandateOffer>;
+  interval: Interval;
+  /** @returns a word: why the server offers nothing */
+  offer: (account: string) => Promise<MandateOffer | WalletWord>;
+  /** An approval that this page has sent a short while ago, before it was loaded again. */
+  readSent: () => { account: string; hash: string } | null;
+  onSent: (sent: { account: string; hash: string }) => void;
   /** Whether the document shows these terms. */
   isShown: (terms: MandateTerms) => boolean;
   onTampered: () => void;

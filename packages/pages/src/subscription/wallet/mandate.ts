@@ -23,11 +23,13 @@ import type { ApprovalStep, MandateOffer, MandateRun, MandateTerms } from './man
 
 const APPROVE = '0x095ea7b3';
 const ALLOWANCE = '0xdd62ed3e';
+/** Seconds of the shortest window in which the collector takes the limit once. */
+const PERIODS = { day: 86_400, week: 604_800, month: 2_419_200, year: 31_536_000 } as const;
 type Permit = Extract<ApprovalStep, { kind: 'permit' }>;
 
 /** Whether what the wallet would sign is for this contract, chain, token and account, as offered. */
 function isOffered(
-  { wallets, token }: Pick<MandateRun, 'wallets' | 'token'>,
+  { wallets, token, interval }: Pick<MandateRun, 'wallets' | 'token' | 'interval'>,
   account: string,
   { steps: [approve, activate], cap, wallet, subscriptions }: MandateOffer,
 ): boolean {
@@ -40,6 +42,7 @@ function isOffered(
     isSame(message.token, contract) &&
     String(message.cap) === cap &&
     Number(message.subscriptions) === subscriptions &&
+    Number(message.period) === PERIODS[interval] &&
     BigInt(approve.amount) >= BigInt(cap) &&
     (approve.kind === 'approve' ||
       isSameApproval(approve, account, readDocument(approve.typed_data, 'Permit', wallets, contract)))
@@ -75,6 +78,7 @@ export async function readTerms(run: MandateRun): Promise<MandateTerms | undefin
     account = await connect(run);
     await chooseChain(run);
     const offer = await run.offer(account);
+    if (typeof offer === 'string') throw new Halt(offer);
     if (!isOffered(run, account, offer)) throw new Halt('terms_differ');
     const { message } = JSON.parse(offer.steps[1].typed_data);
     return { account, offer, endsAt: Number(message.end) };
@@ -96,13 +100,23 @@ async function approve(run: MandateRun, { account, offer }: MandateTerms): Promi
     const data = APPROVE + wordOf(spender) + wordOf(units.toString(16));
     const chainId = `0x${run.chain.id.toString(16)}`;
     const hash = await ask(run, 'eth_sendTransaction', [{ from: account, to, data, value: '0x0', chainId }]);
+    run.onSent({ account, hash: String(hash) });
     run.say('approved_wait');
-    const isSet = async () => {
-      const now = await allowance();
-      return now !== null && (units === 0n ? now === 0n : now >= units);
-    };
-    await waitFor(run, { hash: String(hash), account, count }, isSet);
+    await waitFor(run, { hash: String(hash), account, count }, () => isSet(units));
   };
+  const isSet = async (units: bigint) => {
+    const now = await allowance();
+    return now !== null && (units === 0n ? now === 0n : now >= units);
+  };
+  if (await isSet(wanted)) return;
+  // One that this page has sent before it was loaded again may be on its way.
+  const sent = run.readSent();
+  if (sent !== null && isSame(sent.account, account) && (await isPending(run, sent.hash))) {
+    run.say('approved_wait');
+    await waitFor(run, { ...sent, count: null }, () => isSet(wanted)).catch((error) => {
+      if (!(error instanceof Halt)) throw error;
+    });
+  }
   const known = (await allowance()) ?? 0n;
   if (known >= wanted) return;
   if (known > 0n && run.token === 'USDT') {
@@ -111,6 +125,11 @@ async function approve(run: MandateRun, { account, offer }: MandateTerms): Promi
   }
   run.say('approving');
   await set(wanted);
+}
+
+async function isPending(run: WalletSteps, hash: string): Promise<boolean> {
+  const found = await reader(run)('eth_getTransactionByHash', hash);
+  return found != null && Object(found).blockNumber == null;
 }
 
 /** By this transaction, or by the one that the payer has put in its place. */

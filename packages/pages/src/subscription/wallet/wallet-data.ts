@@ -1,6 +1,7 @@
 import type { Texts } from '../../texts.ts';
 import type { PageLanguage } from '../../views/languages.ts';
 import type { MandateWallets } from '../../views/wallet.ts';
+import type { Interval } from './mandate-run.ts';
 
 /** What the script of a subscription's page starts from. */
 export interface WalletData {
@@ -9,7 +10,7 @@ export interface WalletData {
   /** Calls of the page go below it. */
   token: string;
   texts: Texts<'wallet'>;
-  interval: 'day' | 'week' | 'month' | 'year';
+  interval: Interval;
   /** Said while no wallet is found, and what phones are led to. */
   noneText: string;
   chooseText: string;

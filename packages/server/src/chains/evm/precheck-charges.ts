@@ -1,6 +1,7 @@
 import { collectorAccount } from '@florin/signer/contracts';
 import { bytesToHex, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
-import { ChainUnavailable } from '../port/port-errors.ts';
+import type { Movement } from '../port/port.ts';
+import { ChainUnavailable, UnbuildableTransfer } from '../port/port-errors.ts';
 import type { ChargeFault, ChargeTerms, MandateState } from '../port/port-mandates.ts';
 import type {
   ChargesPrecheck,
@@ -59,6 +60,7 @@ export async function precheckCharges(
     native: await readNative(reads, wallets.hot),
     tank,
     fee: costs({ kind: 'charge' }),
+    dearest: costs({ kind: 'permit' }),
     movementFees: {
       gas: costs({ kind: 'plain' }),
       account: costs({ kind: 'account' }),
@@ -166,4 +168,17 @@ export async function checkMandate(
   const [answer] = await node.agreedMany([{ method: 'eth_call', params: [call, 'latest'] }]);
   const isTaken = !(answer instanceof NodeError);
   return { ...state, isSignatureRefused: isRefusedAs(answer, 'BadSignature'), isTaken, permit: permitState };
+}
+
+/**
+ * An activation may have been reserved long before it is signed: its signed approval may be spent or too old by then, or for less
+ * than its wallet allows. Not for a version of what is sent already, which competes with it.
+ *
+ * @throws ChainUnavailable, UnbuildableTransfer
+ */
+export async function assertPermitted(merchant: MerchantOnNetwork, movement: Movement): Promise<void> {
+  if (movement.kind !== 'activate' || movement.permit === undefined) return;
+  const { permit: state, allowance } = await checkMandate(merchant, movement);
+  if (state !== 'open') throw new UnbuildableTransfer(`the signed approval is ${state}`);
+  if (allowance >= movement.permit.amount) throw new UnbuildableTransfer('the wallet allows as much already');
 }

@@ -46,7 +46,7 @@ import type { EvmNode } from './node.ts';
 import { type NodeReads, readBytes, readFeeHistory, readQuantity, readsOf } from './node-answers.ts';
 import { withPermit } from './permits.ts';
 import { readAllowance, readNative, readTank, readToken } from './precheck.ts';
-import { checkMandate, precheckCharges } from './precheck-charges.ts';
+import { assertPermitted, checkMandate, precheckCharges } from './precheck-charges.ts';
 import { readMandates } from './read-mandates.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type SigningOrder, type TransactionSigner } from './signing.ts';
@@ -162,11 +162,11 @@ export class EvmSender {
   async buildMovement(spec: MovementSpec): Promise<SignedTx> {
     const { movement, keyRef } = spec;
     const state = await this.#readMovementState(spec);
-    const known = { network: this.#options.network, wallets: this.#own, state };
+    const known = { ...this.#options, wallets: this.#own, state };
     const { call, purpose } = buildMovementCall(known, keyRef, movement);
     await this.#assertTaken(movement, call);
-    const isFill = movement.kind === 'fill';
-    return await this.#sign({ ...spec, isFill }, { call, purpose, itemIds: [] });
+    if (spec.replaces === undefined) await assertPermitted(known, movement);
+    return await this.#sign({ ...spec, isFill: movement.kind === 'fill' }, { call, purpose, itemIds: [] });
   }
 
   /** The collector refuses a mandate that its payer has not signed, and what it has already. */

@@ -75,6 +75,8 @@ export interface CheckedMandate extends MandateState {
 export interface ChargesPrecheck extends Pick<Precheck, 'refused' | 'native' | 'tank'> {
   /** The most that one charge can cost. */
   fee: bigint;
+  /** The most that any transaction of the hot wallet for mandates and charges can cost. */
+  dearest: bigint;
   /** The most that each of the movements can cost that may have to come first; `activate` with its permit, if it has one. */
   movementFees: Readonly<Record<'gas' | 'account' | 'activate', bigint>>;
   /** The merchant's account at the collector is not open yet. */

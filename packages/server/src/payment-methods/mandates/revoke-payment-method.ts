@@ -42,6 +42,7 @@ export async function writeRevoked(
   tx: Tx,
   before: PaymentMethodRow,
   now: MerchantTime,
+  isUnapproved = false,
 ): Promise<PaymentMethodRow> {
   const after = await updatePaymentMethod(tx, before, { status: 'revoked', next_read_at: null });
   const {
@@ -51,7 +52,7 @@ export async function writeRevoked(
     currency,
     mandate_id: mandateId,
   } = before;
-  await refuseCharges(tx, merchantId, { network, address, currency, mandateId }, now);
+  await refuseCharges(tx, merchantId, { network, address, currency, mandateId, isUnapproved }, now);
   await recordEvent(tx, changeOf(before, after, now));
   await enqueue(tx, [methodChangedJob(after, now.realMs)]);
   return after;

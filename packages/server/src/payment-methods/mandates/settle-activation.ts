@@ -25,7 +25,7 @@ export async function settleActivation(deps: PaymentMethodDeps, job: Job, run: J
     if (ended.status === 'failed') {
       const fields = { merchant_id: merchantId, payment_method_id: methodId, fault: ended.fault };
       deps.log.warn(fields, 'a mandate is not activated, its payment method is revoked');
-      await writeRevoked(tx, method, now);
+      await writeRevoked(tx, method, now, ended.fault === 'no_allowance');
       return;
     }
     await updatePaymentMethod(tx, method, { activated_at: now.seconds, next_read_at: now.seconds });

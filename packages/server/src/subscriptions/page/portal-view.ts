@@ -11,6 +11,7 @@ import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
 import type { InvoicePageState, PaymentDeps } from '../../payments/index.ts';
 import { encodeId, merchantTime } from '../../tenancy/index.ts';
+import { needOf } from '../charge-needs.ts';
 import { periodEndAt } from '../decide/cancellation.ts';
 import { subscribeToken } from '../page-token.ts';
 import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
@@ -101,7 +102,7 @@ async function subscriptionOf(
     isOver,
     date: dateOf(row, language),
     wallet: method === undefined ? null : walletOf(method),
-    problem: isOver ? null : await problemOf(deps, method, open),
+    problem: isOver ? null : await problemOf(deps, row, method, open),
     due: open === undefined ? null : dueOf(open, pages, language),
     lastsUntil: canCancel ? dayText(periodEndAt(factsOfSubscription(row), now), language) : null,
     isEnding: !isOver && row.cancel_at !== null,
@@ -173,10 +174,13 @@ function walletOf({
 /** The problem to show: a problem of the wallet, or else the reason of the last failed charge. */
 async function problemOf(
   deps: Pick<PaymentDeps, 'db'>,
+  row: SubscriptionRow,
   method: PaymentMethodRow | undefined,
   open: InvoiceRow | undefined,
 ): Promise<PortalSubscription['problem']> {
-  if (method !== undefined && method.status !== 'active') return `wallet_${method.status}`;
+  // Of a wallet that nothing is charged to any more, none.
+  const isNeeded = needOf(row, open).amount > 0n;
+  if (isNeeded && method !== undefined && method.status !== 'active') return `wallet_${method.status}`;
   const decline = await declineOf(deps, open);
   return decline === null ? null : `declined_${decline}`;
 }

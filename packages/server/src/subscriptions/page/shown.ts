@@ -49,7 +49,8 @@ export async function mandateWallets(
     return contract === undefined || !isOffered ? [] : [{ token, contract }];
   });
   const { chainId: id, name, publicEndpoint: endpoint, collector } = facts;
-  return charged.length === 0 ? null : { chain: { id, name, endpoint }, collector, options: charged };
+  if (charged.length === 0) return null;
+  return { chain: { id, name, endpoint }, collector, options: charged, explorer: facts.transactionUrl };
 }
 
 /** A mandate that nobody signs charges for would be given in vain. While the signer is away, what it said of itself is not known. */

@@ -23,12 +23,12 @@ export type ChargeStep = { do: 'send'; count: number } | AccountStep | GasStep;
  * are due at once, no more ether is needed than the wallet may hold.
  */
 export function nextChargeStep(needs: ChargeNeeds, count: number): ChargeStep {
-  const { precheck, underWay, limits } = needs;
+  const { precheck, limits } = needs;
   const { refused, fee, native } = precheck;
   if (refused !== null) return wait(refused);
   if (precheck.isAccountMissing) return accountStep(needs);
   if (precheck.isOtherOperator) return wait('other_operator');
-  const taken = takenOf(underWay, fee);
+  const taken = takenOf(needs);
   const payable = native > taken ? (native - taken) / fee : 0n;
   if (payable >= BigInt(count)) return { do: 'send', count };
   if (payable > 0n) return { do: 'send', count: Number(payable) };
@@ -38,7 +38,10 @@ export function nextChargeStep(needs: ChargeNeeds, count: number): ChargeStep {
 }
 
 /** What is on its way as if it cost what it may. */
-const takenOf = ({ fees, unpriced }: ChargesUnderWay, dearest: bigint): bigint => fees + unpriced * dearest;
+const takenOf = ({
+  underWay: { fees, unpriced },
+  precheck: { dearest },
+}: Pick<ChargeNeeds, 'underWay' | 'precheck'>) => fees + unpriced * dearest;
 
 /** The gas tank opens the account: its owner's key is needed for nothing. */
 function accountStep({ precheck, underWay, tankSpending }: ChargeNeeds): AccountStep {
@@ -111,7 +114,7 @@ export type ActivationStep =
   | AccountStep
   | GasStep;
 
-/** A wallet that allows nothing for so long gets no activation: the payer's approval never came. */
+/** A wallet that allows too little for so long gets no activation: the payer has taken the approval back. */
 export const APPROVAL_WITHIN_SECONDS = 3_600;
 
 /** A signed approval is given up when a second reading, some blocks later, says the same. */
@@ -126,8 +129,8 @@ const UNBUILT_MAX = 6;
 const REBUILD_AFTER_SECONDS = 60;
 
 /**
- * Whether its wallet allows too little, and no transaction of ours will change that. An approval that is a transaction may
- * be of any amount: a smaller one is the payer's word. One that was signed is of the amount that was asked for.
+ * Whether its wallet allows less than the price, and no transaction of ours will change that: the first charge would fail, and
+ * the activation would be paid for in vain.
  */
 export function isUnapproved({
   isMissing,
@@ -136,14 +139,13 @@ export function isUnapproved({
   isMissing: boolean;
   activation: Pick<ActivationNeeds['activation'], 'allowance' | 'permitted' | 'needed' | 'permit'>;
 }): boolean {
-  if (permitted === 0n) return allowance === 0n;
   const isToCome = isMissing && permit === 'open' && allowance < permitted;
   return allowance < needed && !isToCome;
 }
 
-/** The next step towards an active mandate. Nothing is paid for wallets that have approved nothing. */
+/** The next step towards an active mandate. Nothing is paid for wallets that have approved less than the price. */
 export function nextActivationStep(needs: ActivationNeeds): ActivationStep {
-  const { final, precheck, underWay, activation, isMissing, isActivating, ageSeconds } = needs;
+  const { final, precheck, activation, isMissing, isActivating, ageSeconds } = needs;
   if (final === 'active') return finalStep(needs);
   if (final === 'revoked') return { do: 'end', as: 'revoked' };
   if (!isMissing) return wait('wait_final');
@@ -160,7 +162,7 @@ export function nextActivationStep(needs: ActivationNeeds): ActivationStep {
   if (precheck.refused !== null) return wait(precheck.refused);
   if (isUnapproved(needs)) return unapprovedStep(needs);
   if (precheck.isAccountMissing) return accountStep(needs);
-  const needed = takenOf(underWay, precheck.fee) + precheck.movementFees.activate;
+  const needed = takenOf(needs) + precheck.movementFees.activate;
   if (precheck.native < needed) return gasStep(needs, needed);
   // An allowance that is as large already is not replaced: the payer may have approved more since.
   const hasPermit = activation.permit === 'open' && activation.allowance < activation.permitted;

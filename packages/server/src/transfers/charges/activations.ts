@@ -82,6 +82,39 @@ export async function lockOpenActivation(
     .executeTakeFirst();
 }
 
+/** An approval that the wallet has signed, and its token's number of it. */
+export interface PermitKey {
+  network: Network;
+  currency: Asset;
+  payer: string;
+  nonce: bigint;
+}
+
+/** Of two mandates of a wallet that are taken at once the second waits here, and sees the first. */
+export async function lockPermits(
+  tx: Tx,
+  merchantId: string,
+  { payer }: Pick<PermitKey, 'payer'>,
+): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`permit ${merchantId} ${payer}`}, 0))`.execute(
+    tx,
+  );
+}
+
+/** Whether a signed approval of the wallet with this number, or a later one, is on its way to the network. */
+export async function isPermitUnderWay(
+  db: Db,
+  merchantId: string,
+  { network, currency, payer, nonce }: PermitKey,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from mandate_activation
+    where merchant_id = ${merchantId} and network = ${network} and currency = ${currency} and status = 'open'
+      and permit is not null and mandate ->> 'payer' = ${payer} and (permit ->> 'nonce')::numeric >= ${String(nonce)}::numeric
+    limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /**
  * Which of these mandates are on their way to the chain, by their ids. One whose signed approval came to nothing counts until its
  * payment method is revoked, which ends its charges.

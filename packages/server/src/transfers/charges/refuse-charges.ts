@@ -17,20 +17,29 @@ const REVOKED: Refusal = {
   code: 'mandate_revoked',
   message: 'The mandate was revoked before the charge was sent. Nothing was paid.',
 };
+const UNAPPROVED: Refusal = {
+  code: 'insufficient_allowance',
+  message: 'The wallet allows less than the price, so the charge was not sent. Nothing was paid.',
+};
 /** Not the payer's failure: the invoice is charged again later, at the rate of that time. */
 const SUSPENDED: Refusal = {
   code: 'network_unavailable',
   message: 'The merchant was suspended before the charge was sent. Nothing was paid.',
 };
 
-/** Fails the queued charges of a mandate, in the transaction that revokes it. */
+/**
+ * Fails the queued charges of a mandate, in the transaction that revokes it.
+ *
+ * @param mandate `isUnapproved`: because its wallet allows too little
+ */
 export async function refuseCharges(
   tx: Tx,
   merchantId: string,
-  mandate: ChargedWallet & { mandateId: string },
+  { isUnapproved, ...mandate }: ChargedWallet & { mandateId: string; isUnapproved: boolean },
   now: { seconds: number; realMs: number },
 ): Promise<void> {
-  await failQueued(tx, await lockQueuedCharges(tx, merchantId, mandate), REVOKED, now);
+  const queued = await lockQueuedCharges(tx, merchantId, mandate);
+  await failQueued(tx, queued, isUnapproved ? UNAPPROVED : REVOKED, now);
 }
 
 /** Not the payer's failure either. */
