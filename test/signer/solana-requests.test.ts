@@ -260,11 +260,33 @@ test('spl: a transaction that failed for good lets its charge be tried again; a 
   expect(await sign()).toMatchObject({ raw: expect.not.stringContaining(raw) });
   // The node has cleaned up what it knew of the time.
   pass(200, 10);
-  node.chain.firstAvailable = node.chain.tip.slot - 10;
+  node.chain.firstAvailable = node.chain.blockAt(node.chain.blocks.length - 50).slot;
   // Out of the budget of 100 tokens.
   await sign();
   produce(1);
   await expect(sign()).rejects.toThrow('charges.resend_per_day');
+});
+
+test('spl: a node whose final blocks are older than the signature shows nothing: it may not know its blockhash', async () => {
+  const { signer: one, genesis } = await start({ node: node.url });
+  const charge = chargeOf({ amount: '60000000' });
+  const steps = [
+    { kind: 'memo', text: memoOf(charge.id) } as const,
+    transfer(charge.payer, HOT, 60_000_000n, solana.delegate()),
+  ];
+  const sign = async () => await one.client().sign(await requestFor(genesis, 1, charge, steps));
+  // By the signer's clock the network is ten minutes behind.
+  ahead += 10 * 60_000;
+  await sign();
+  produce(200);
+  // Out of the budget, and then not.
+  await sign();
+  produce(200);
+  const late = await requestFor(genesis, 1, charge, steps);
+  await expect(one.client().sign(late)).rejects.toThrow('charges.resend_per_day');
+  node.chain.moveClock(20 * 60_000);
+  produce(200);
+  expect((await one.client().sign(late)).txId).toMatch(/^[1-9A-Za-z]{80,90}$/);
 });
 
 test('spl: a policy for another network signs nothing', async () => {
