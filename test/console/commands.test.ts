@@ -17,13 +17,20 @@ test.skipIf(isSecondRun)(
     const email = 'ada@example.com';
     const invited = await ask<{ link_token: string }>('users', 'invite', email, '--role', 'owner');
     expect(invited.link_token).toMatch(/^http:\/\/localhost:\d+\/console\/link#[\w-]{43}$/);
-    expect(await ask<Person[]>('users', 'list')).toMatchObject([{ email, role: 'owner', status: 'invited' }]);
+    const owner = { email: 'owner@localhost', role: 'owner', status: 'active' };
+    expect(await ask<Person[]>('users', 'list')).toMatchObject([
+      { email, role: 'owner', status: 'invited' },
+      owner,
+    ]);
     expect((await command(['users', 'role', email, 'admin'])).stderr).toContain('no such user');
     expect((await command(['users', 'invite', email, '--role', 'boss'])).stderr).toContain('owner, admin');
     await ask('users', 'remove', email);
-    expect(await ask<Person[]>('users', 'list')).toEqual([]);
+    expect(await ask<Person[]>('users', 'list')).toMatchObject([owner]);
     await ask('users', 'invite', 'ops@example.com', '--role', 'operator', '--installation');
-    expect(await ask<Person[]>('users', 'list', '--installation')).toMatchObject([{ role: 'operator' }]);
+    expect(await ask<Person[]>('users', 'list', '--installation')).toMatchObject([
+      { email: 'ops@example.com', role: 'operator', status: 'invited' },
+      { email: 'owner@localhost', role: 'operator', status: 'active' },
+    ]);
     const { link_token: link } = await ask<{ link_token: string }>(
       'console',
       'link',

@@ -33,11 +33,12 @@ const liveNetworks = ({ networksFile }: Config) =>
 
 /** The start banner. It omits the secret key, since terminals are shared and recorded. */
 export function sandboxBanner(config: Config, sandbox: RunningSandbox): string {
-  const { baseUrl, credentials, credentialsFile } = sandbox;
+  const { baseUrl, credentials, credentialsFile, consoleLink } = sandbox;
   return `
 Florin is running: a sandbox with simulated money${liveNetworks(config)}.
 
   Browser      ${baseUrl}/
+  Console      ${consoleLink} (once, within an hour; then: florin console link)
   Address      ${baseUrl}/api/v1
   Docs         ${baseUrl}/docs (API reference: ${baseUrl}/docs/api)
   Webhooks     ${baseUrl}/sandbox/webhooks

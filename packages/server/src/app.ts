@@ -303,14 +303,14 @@ export function publicPages(app: App, routes: readonly Route[], options: ServerO
 
 export function createApiServer(app: App, options: ServerOptions): FastifyInstance {
   const routes = apiRoutes(app, options.publicUrl);
-  const { document, ...people } = createConsole(app, {
+  const { pages, ...people } = createConsole(app, {
     publicUrl: options.publicUrl,
     version: API_VERSIONS[0],
   });
   return createHttpServer({
     routes,
     console: people,
-    pages: [...publicPages(app, routes, options), document],
+    pages: [...publicPages(app, routes, options), ...pages],
     ...createAuthentication(app),
     clock: app.clock,
     log: app.log,

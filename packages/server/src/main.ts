@@ -13,11 +13,14 @@ import {
   type ServerOptions,
 } from './app.ts';
 import { collectGarbageOfStart } from './collect-garbage.ts';
+import { makeSandboxOwner } from './console/accounts/index.ts';
+import { linkOf } from './console/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
 import { checkLiveInSandbox, liveConfig } from './live-config.ts';
 import { listenForMonitoring, type MonitoringListener } from './monitoring/index.ts';
 import { type Config, ConfigError } from './platform/config.ts';
+import { NIL_ID } from './platform/db/ids/index.ts';
 import { codeOf } from './platform/db/index.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/observability/index.ts';
@@ -46,6 +49,8 @@ export interface RunningSandbox extends Running {
   /** The data directory of the embedded PostgreSQL; undefined with an operator's database. */
   databaseFolder: string | undefined;
   firstStart: boolean;
+  /** Signs the owner of the sandbox in to the console, once. */
+  consoleLink: string;
 }
 
 interface Parts {
@@ -124,12 +129,19 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
       credentialsFile: folder.credentialsFile,
       databaseFolder: parts.postgres?.dataDir,
       firstStart: known === undefined,
+      consoleLink: await makeConsoleLink(parts.app, credentials),
       stop: async () => {
         await stopParts(parts);
         folder.removeRunning();
       },
     };
   });
+}
+
+/** A link that signs the owner of the sandbox in, once. */
+async function makeConsoleLink(app: App, { merchant_id, base_url }: SandboxCredentials): Promise<string> {
+  const { token } = await makeSandboxOwner(app, decodeId('merchant', merchant_id) ?? NIL_ID);
+  return linkOf(base_url, token);
 }
 
 /** The process's logger, which redacts the secrets that the process was started with. */

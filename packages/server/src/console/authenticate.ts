@@ -5,7 +5,7 @@ import type { Authenticated, Authentication, Caller, RawRequest, Route } from '.
 import { findMerchant } from '../stores/index.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { isProofStale } from './accounts/decisions.ts';
-import { type ConsoleDeps, findSession, membershipsOf, rolesOf } from './accounts/index.ts';
+import { type ConsoleDeps, findSession, rolesOf, users } from './accounts/index.ts';
 import { isSameOrigin, readSessionCookie } from './cookie.ts';
 import { movesMoney, needsSecondFactor, permissionsOf, type Roles } from './roles.ts';
 
@@ -43,7 +43,10 @@ function checkCsrf(raw: RawRequest, token: string): void {
 
 async function movesMoneyAnywhere({ db }: ConsoleDeps, userId: string): Promise<boolean> {
   const { installationRole } = await rolesOf(db, userId, NIL_ID);
-  const roles: Roles[] = (await membershipsOf(db, userId)).map(({ role }) => ({ role, installationRole }));
+  const roles: Roles[] = (await users.membershipsOf(db, userId)).map(({ role }) => ({
+    role,
+    installationRole,
+  }));
   return [{ role: null, installationRole }, ...roles].some(movesMoney);
 }
 

@@ -3,8 +3,13 @@ import type { PublicPage } from '../platform/http/pages/index.ts';
 import type { ConsoleDeps } from './accounts/index.ts';
 import { auditRoutes } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
+import { linkPage } from './link-page.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
+
+/** The page of a link; its secret stands behind the `#`, which browsers send to no server. */
+export const linkOf = (baseUrl: string, token: string): string =>
+  `${baseUrl.replace('//127.0.0.1', '//localhost')}/console/link#${token}`;
 
 interface ConsoleOptions {
   publicUrl: () => string;
@@ -39,5 +44,5 @@ export function createConsole(deps: ConsoleDeps, { publicUrl, version }: Console
     }),
   };
   const authentication = createConsoleAuthentication(deps, { publicUrl, openPaths });
-  return { routes, document, ...authentication, permit: permitUser(deps) };
+  return { routes, pages: [document, linkPage()], ...authentication, permit: permitUser(deps) };
 }

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import { endAllSessions, makeSignInLink, users } from '../console/accounts/index.ts';
+import { linkOf } from '../console/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -11,10 +12,6 @@ export interface UserScope {
   merchant?: string | undefined;
   installation?: boolean | undefined;
 }
-
-/** The secret stands behind the `#`, which browsers send to no server. */
-const linkOf = (baseUrl: string | undefined, token: string) =>
-  `${(baseUrl ?? '').replace('//127.0.0.1', '//localhost')}/console/link#${token}`;
 
 export function userCommands(app: App, baseUrl: string | undefined) {
   const scopeOf = async ({ merchant, installation }: UserScope) => {
@@ -37,7 +34,7 @@ export function userCommands(app: App, baseUrl: string | undefined) {
         user_id: encodeId('user', made.userId),
         email: made.email,
         role: made.role,
-        link_token: linkOf(baseUrl, made.token),
+        link_token: linkOf(baseUrl ?? '', made.token),
         expires_at: isoOf(made.expiresAtMs),
       };
     },
@@ -64,7 +61,7 @@ export function userCommands(app: App, baseUrl: string | undefined) {
     /** Signs a person in, also one who has lost password or second factor. */
     signInLink: async (email: string) => {
       const { token, expiresAtMs } = await makeSignInLink(app, email);
-      return { link_token: linkOf(baseUrl, token), expires_at: isoOf(expiresAtMs) };
+      return { link_token: linkOf(baseUrl ?? '', token), expires_at: isoOf(expiresAtMs) };
     },
     /** After a backup was put back, which may hold sessions that were ended since. */
     signOutAll: async () => ({ ended: await endAllSessions(app.db, app.clock.nowMs()) }),

@@ -9,7 +9,6 @@ import {
   endSession,
   factors,
   listSessions,
-  membershipsOf,
   redeemLink,
   rolesOf,
   rotateSession,
@@ -106,7 +105,7 @@ async function readMe({ deps, publicUrl }: Place, request: Request) {
   const { userId } = userOf(request);
   const user = await users.getUser(deps.db, userId);
   const { installationRole } = await rolesOf(deps.db, userId, NIL_ID);
-  const memberships = await membershipsOf(deps.db, userId);
+  const memberships = await users.membershipsOf(deps.db, userId);
   return {
     user_id: encodeId('user', userId),
     email: user.email,
