@@ -15,6 +15,10 @@ import { readSigned } from '../packages/server/src/chains/evm/transaction.ts';
 import { readAnswers } from '../packages/server/src/chains/rpc/messages.ts';
 import { readSealed } from '../packages/server/src/chains/simulated/envelope.ts';
 import * as simulatedScan from '../packages/server/src/chains/simulated/scan.ts';
+import { comparedText as solanaCompared } from '../packages/server/src/chains/solana/compared.ts';
+import * as solanaCursor from '../packages/server/src/chains/solana/cursor.ts';
+import * as solanaAnswers from '../packages/server/src/chains/solana/node-answers.ts';
+import { readSigned as readSignedSolana } from '../packages/server/src/chains/solana/signing.ts';
 import { readAmount } from '../packages/server/src/checkout/links/read-amount.ts';
 import { languageOf } from '../packages/server/src/checkout/page/language.ts';
 import { parsePageToken } from '../packages/server/src/checkout/page-token.ts';
@@ -84,6 +88,12 @@ const READERS: Record<string, (text: string) => unknown> = {
   'the cursor of a simulated chain': simulatedScan.readCursor,
   readSealed,
   readSigned,
+  'a cursor on Solana': solanaCursor.readCursor,
+  'signed bytes of Solana': readSignedSolana,
+  'an answer of a Solana node': (text) =>
+    solanaCompared('getTransaction', { slot: 1, transaction: text, meta: { err: text } }),
+  'digits of a Solana node': (text) => solanaAnswers.readDigits(text, 'x'),
+  'bytes of a Solana node': (text) => solanaAnswers.readBase64([text, 'base64'], 'x'),
   'a quantity of a node': (text) => nodeAnswers.readQuantity(text, 'it'),
   'bytes of a node': (text) => nodeAnswers.readBytes(text, 'it'),
   'an address of a node': (text) => nodeAnswers.readAddress(text, 'it'),

@@ -27,6 +27,7 @@ import { HeadFeed } from '../../../packages/server/src/chains/solana/heads.ts';
 import type { Mark, Marks } from '../../../packages/server/src/chains/solana/marks.ts';
 import type { SolanaNetwork } from '../../../packages/server/src/chains/solana/network.ts';
 import type { SolanaNode as RpcSolanaNode } from '../../../packages/server/src/chains/solana/node.ts';
+import type { SolanaSigner } from '../../../packages/server/src/chains/solana/signing.ts';
 import { SolanaChain } from '../../../packages/server/src/chains/solana/solana-chain.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { solanaAddressOf } from '../../../packages/signer/src/solana/address.ts';
@@ -135,7 +136,13 @@ export class SolanaEnvironment {
   /** A merchant's chain as this node shows it. */
   open(
     node: RpcSolanaNode,
-    { account = 1, marks = new MemoryMarks() as Marks, network = this.network } = {},
+    {
+      account = 1,
+      marks = new MemoryMarks() as Marks,
+      network = this.network,
+      signer = this.signer as SolanaSigner,
+      merchantId = 'merchant',
+    } = {},
   ) {
     return new SolanaChain({
       network,
@@ -150,8 +157,8 @@ export class SolanaEnvironment {
       marks,
       log: createLogger('silent'),
       nowMs: () => Date.now(),
-      signer: this.signer,
-      merchantId: 'merchant',
+      signer,
+      merchantId,
       account,
     });
   }

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
+import {
+  type Chain,
+  type SignedTx,
+  SigningHeld,
+  type TransferItem,
+} from '../../../packages/server/src/chains/port/port.ts';
+import { transferPurpose } from '../../../packages/server/src/chains/signing/transfer-purpose.ts';
+import { approvedOn } from '../../../packages/signer/src/test-once.ts';
+import { MERCHANTS } from '../../../packages/signer/src/test-requests.ts';
+import { startWholeSigner } from '../../signer/whole-signer.ts';
+import { approvedGroup } from '../conformance-groups.ts';
+import { nextSigning } from '../next-signing.ts';
+import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
+
+// What the adapter builds, judged by the signer as an installation runs it: behind its socket, with policy and journal.
+
+const HOUR = 3_600;
+
+let local: SolanaEnvironment;
+let rpc: ReturnType<SolanaEnvironment['endpoints']>;
+let signer: Awaited<ReturnType<typeof startWholeSigner>>;
+let chain: Chain;
+
+beforeAll(async () => {
+  local = await SolanaEnvironment.start();
+  const { genesisHash, feeCeilings, tokens } = local.network;
+  signer = await startWholeSigner(({ networks }) =>
+    Object.assign(networks.spl, {
+      genesis: genesisHash,
+      tokens: { USDT: tokens.USDT?.mint, USDC: tokens.USDC?.mint },
+      compute_units: feeCeilings.computeUnits,
+      priority_fee: String(feeCeilings.priorityFee),
+    }),
+  );
+  rpc = local.endpoints();
+  const remote = new RemoteSigner(signer.client(), Date.now);
+  chain = local.open(rpc, { marks: new MemoryMarks(), signer: remote, merchantId: MERCHANTS[0] });
+  await local.give('USDC', await chain.sender('hot'), 100_000_000n);
+});
+afterAll(async () => {
+  await signer.stop();
+  await rpc.close();
+  await local.node.stop();
+});
+
+function itemsOf(count: number, name: string): TransferItem[] {
+  return Array.from({ length: count }, (_, place) => {
+    const to = local.wallet(`${name} ${place}`);
+    return { itemId: `${name} ${place}`, place, to, amount: 1_000_000n };
+  });
+}
+
+/** With the signature of one approver, or without any. */
+function specOf(items: readonly TransferItem[], name: string, isApproved: boolean) {
+  const group = approvedGroup('USDC', items, name);
+  const authority = { ...group.authority, merchantId: MERCHANTS[0] };
+  const spec = {
+    signing: nextSigning('history of the real signer'),
+    keyRef: 'hot',
+    ...group,
+    authority,
+  } as const;
+  if (!isApproved) return spec;
+  const until = Math.floor(Date.now() / 1000) + HOUR;
+  const { approvals } = approvedOn('spl', transferPurpose(spec), until);
+  return { ...spec, authority: { ...authority, approvals } };
+}
+
+async function settle(tx: SignedTx) {
+  expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+  local.mine(FINAL_BLOCKS);
+  return await chain.status(tx);
+}
+
+test('eight approved items are signed, paid, and given again as the same bytes', async () => {
+  const spec = specOf(itemsOf(8, 'an approved recipient'), 'approved', true);
+  const tx = await chain.buildTransfer(spec);
+  local.mine(3);
+  expect(await chain.buildTransfer(spec)).toEqual(tx);
+  expect(await settle(tx)).toMatchObject({ state: 'final', itemOk: Array(8).fill(true) });
+});
+
+test('without people’s signatures nothing is signed', async () => {
+  await expect(chain.buildTransfer(specOf(itemsOf(1, 'nobody approved'), 'bare', false))).rejects.toThrow(
+    SigningHeld,
+  );
+});
+
+test('a sweep of both tokens is signed by deposit keys and closes their accounts', async () => {
+  const from = local.wallet('a payer of what the real signer sweeps');
+  const items = await Promise.all(
+    (['USDC', 'USDT', 'USDC'] as const).map(async (asset, place) => {
+      const index = 40 + place;
+      const { address: to } = await chain.depositAddress({ index });
+      return { itemId: `sweep ${place}`, index, asset, amount: 7n, to };
+    }),
+  );
+  for (const { asset, to } of items) await local.pay([{ from, to, asset, amount: 7n }]);
+  local.mine(FINAL_BLOCKS);
+  const signing = nextSigning('history of the real signer');
+  const tx = await chain.buildSweep({ signing, sequence: '0', items });
+  expect(await settle(tx)).toMatchObject({ state: 'final', itemOk: [true, true, true] });
+  for (const { to } of items) expect(await chain.balance(to, 'USDC', 'final')).toBe(0n);
+});
