@@ -47,6 +47,18 @@ afterEach(() => {
   local.node.chain.priorityFee = 0;
 });
 
+/** As the endpoints, but the word of one endpoint about this is another. */
+const answering = (changed: string, change: (answer: unknown) => unknown) => ({
+  newest: rpc.newest.bind(rpc),
+  agreed: rpc.agreed.bind(rpc),
+  callMany: rpc.callMany.bind(rpc),
+  agreedMany: rpc.agreedMany.bind(rpc),
+  call: async (method: string, params: readonly unknown[]) => {
+    const answer = await rpc.call(method, params);
+    return method === changed ? change(answer) : answer;
+  },
+});
+
 let groups = 0;
 function build(items: readonly Omit<TransferItem, 'itemId' | 'place'>[], by = chain): Promise<SignedTx> {
   groups += 1;
@@ -212,18 +224,10 @@ describe('what proves that a transaction is dead', () => {
   });
 
   test('a node that names too early an end for its blockhash makes nothing dead before its time', async () => {
-    const early = {
-      newest: rpc.newest.bind(rpc),
-      agreed: rpc.agreed.bind(rpc),
-      callMany: rpc.callMany.bind(rpc),
-      agreedMany: rpc.agreedMany.bind(rpc),
-      call: async (method: string, params: readonly unknown[]) => {
-        const answer = await rpc.call(method, params);
-        if (method !== 'getLatestBlockhash') return answer;
-        const { context, value } = Object(answer);
-        return { context, value: { ...value, lastValidBlockHeight: 5 } };
-      },
-    };
+    const early = answering('getLatestBlockhash', (answer) => {
+      const { context, value } = Object(answer);
+      return { context, value: { ...value, lastValidBlockHeight: 5 } };
+    });
     const deceived = local.open(early);
     const tx = await build([stranger()], deceived);
     local.mine(100);
@@ -231,6 +235,22 @@ describe('what proves that a transaction is dead', () => {
     expect(await deceived.broadcast(tx)).toEqual({ result: 'accepted' });
     local.mine(FINAL_BLOCKS);
     expect(await deceived.status(tx)).toMatchObject({ state: 'final' });
+  });
+
+  test('nor is a blockhash believed that would never end', async () => {
+    const endless = answering('getLatestBlockhash', (answer) => {
+      const { context, value } = Object(answer);
+      return { context, value: { ...value, lastValidBlockHeight: 1_000_000_000 } };
+    });
+    await expect(build([stranger()], local.open(endless))).rejects.toThrow('valid up to block 1000000000');
+  });
+
+  test('what the first endpoint has forgotten, two others may know', async () => {
+    const forgetful = answering('getSignatureStatuses', (answer) => ({ ...Object(answer), value: [null] }));
+    const tx = await build([stranger()]);
+    await chain.broadcast(tx);
+    expire();
+    expect(await local.open(forgetful).status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
   });
 
   test('a transaction that was mined at its last block is found, however late it is looked for', async () => {

@@ -1,4 +1,5 @@
 import type { Epoch } from './node.ts';
+import { unusable } from './node-answers.ts';
 
 /** A blockhash may be used in so many blocks after its own. */
 const LIFETIME_BLOCKS = 150n;
@@ -12,9 +13,14 @@ const KEPT = 1_000;
 export class Lifetimes {
   readonly #known = new Map<string, bigint>();
 
-  /** @param tip read after the blockhash */
+  /**
+   * @param tip read after the blockhash
+   * @throws ChainUnavailable where the node names a height so far ahead that the transaction would not be dead for long
+   */
   note(blockhash: string, named: bigint, tip: Epoch): void {
     const most = tip.blockHeight + LIFETIME_BLOCKS;
+    if (named > most + LIFETIME_BLOCKS)
+      throw unusable(`a blockhash that is valid up to block ${named}, of ${tip.blockHeight} now`);
     this.#keep(blockhash, named > most ? named : most);
   }
 
