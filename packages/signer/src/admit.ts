@@ -1,6 +1,6 @@
 import { approversOf } from './approvals.ts';
 import type { PaymentEntry } from './entries.ts';
-import { type Memory, type SignedItem, topUpsOf } from './memory.ts';
+import { LEARNED, type Memory, type SignedItem, topUpsOf } from './memory.ts';
 import { placeAttempt } from './numbering.ts';
 import type { PaymentRules, Policy } from './policy.ts';
 import type { PurposeItem, SignedApproval, SignerNetwork, SignRequest } from './protocol.ts';
@@ -44,10 +44,11 @@ export function checkFrozen({ frozen }: Memory): void {
 
 /** The attempts that the signer learns with this one. @throws Refused */
 export function placeIn(
-  memory: Memory,
   sender: string,
   { attempt }: SignRequest,
+  knowledge: Judging,
 ): readonly (readonly [ordinal: bigint, attemptId: string])[] {
+  const { memory } = knowledge;
   const { history, attemptId, previous } = attempt;
   if (memory.held !== null && memory.held.history !== history)
     throw new Refused(
@@ -62,6 +63,7 @@ export function placeIn(
   const placing = placeAttempt(memory.numbering(sender, history), { ordinal, attemptId, before, isWhole });
   switch (placing.is) {
     case 'placed':
+      checkLearned(placing.added.length, knowledge);
       return placing.added;
     case 'taken':
       throw new Refused(
@@ -73,6 +75,17 @@ export function placeIn(
       throw new Refused('unknown_attempts', 'the signer does not know the attempts before this one.', from);
     }
   }
+}
+
+/** Ids of earlier attempts cost whoever names them nothing, and stay in journal and memory for ever. */
+function checkLearned(added: number, { memory, policy, now }: Judging): void {
+  // One of them is the attempt's own.
+  const others = BigInt(Math.max(0, added - 1));
+  if (others > 0n && memory.day(LEARNED).total(now) + others > policy.learnedPerDay)
+    throw new Refused(
+      'limit',
+      `learned_per_day of the policy, ${policy.learnedPerDay} ids of earlier attempts, is used up.`,
+    );
 }
 
 /** Native coin for a wallet of ours. @throws Refused */

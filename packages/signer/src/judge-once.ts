@@ -74,7 +74,7 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
     throw new Refused('sequence', 'this attempt was signed for another network.');
   const unsigned = known?.unsigned ?? (request.unsigned as Hex);
   const reading = readBytes(request, fromHex(unsigned), knowledge);
-  const numbers = placeIn(memory, reading.sender, request);
+  const numbers = placeIn(reading.sender, request, knowledge);
   if (known !== undefined) return { network, sender: reading.sender, unsigned, entry: null };
   const other = memory.attemptOf(digestOf(unsigned));
   if (other !== undefined)

@@ -35,7 +35,7 @@ export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
   const { memory, policy, book } = knowledge;
   checkFrozen(memory);
   const sender = book.hot(request.account);
-  const numbers = placeIn(memory, sender, request);
+  const numbers = placeIn(sender, request, knowledge);
   const tx = read(request);
   if (tx.chainId !== policy.erc20.chainId)
     throw new Refused(

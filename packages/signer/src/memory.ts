@@ -81,6 +81,9 @@ export interface SignedAttempt {
 export const topUpsOf = (network: SignerNetwork): string =>
   network === 'erc20' ? 'top-up' : `${network} top-up`;
 
+/** The name of the sum of ids that came with another attempt. */
+export const LEARNED = 'learned';
+
 /** SHA-256 of the bytes, hex. @param unsigned hex */
 export const digestOf = (unsigned: Hex): string =>
   createHash('sha256').update(fromHex(unsigned)).digest('hex');
@@ -214,7 +217,7 @@ export class Memory {
   #sign(entry: SignEntry): void {
     const { at, history, sender, sequence, attempt } = entry;
     this.held ??= { history, generation: 1n };
-    this.#learn(sender, history, entry.numbers);
+    this.#learn(entry);
     const place = `${sender} ${sequence}`;
     const version = {
       maxFee: BigInt(entry.maxFee),
@@ -237,7 +240,7 @@ export class Memory {
     const unsigned = entry.unsigned as Hex;
     const digest = digestOf(unsigned);
     this.held ??= { history, generation: 1n };
-    this.#learn(sender, history, entry.numbers);
+    this.#learn(entry);
     this.#once.set(attempt, { network, unsigned, at });
     this.#digests.set(digest, attempt);
     this.#attempts.set(attempt, `${sender} ${digest}`);
@@ -251,7 +254,7 @@ export class Memory {
     this.day('spl charge resent').add(at, BigInt(charge.resent));
   }
 
-  #learn(sender: string, history: string, numbers: SignEntry['numbers']): void {
+  #learn({ at, sender, history, numbers }: Pick<SignEntry, 'at' | 'sender' | 'history' | 'numbers'>): void {
     const wallet = `${sender} ${history}`;
     const own = this.#numbers.get(wallet) ?? { last: null, known: new Map() };
     for (const [text, attempt] of numbers) {
@@ -260,6 +263,7 @@ export class Memory {
       if (own.last === null || ordinal > own.last) own.last = ordinal;
     }
     this.#numbers.set(wallet, own);
+    this.day(LEARNED).add(at, BigInt(Math.max(0, numbers.length - 1)));
   }
 
   #pay({ at, network, account, sender, attempt, deadFrom }: Paid, payment: PaymentEntry): void {

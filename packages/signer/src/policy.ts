@@ -13,7 +13,7 @@ import {
   mistake,
   unitsOf,
 } from './policy-text.ts';
-import type { SignerAsset } from './protocol.ts';
+import { BEFORE_MAX, type SignerAsset } from './protocol.ts';
 import { checkShape } from './shape.ts';
 import type { SolanaRules } from './solana/purposes.ts';
 import type { TronRules } from './tron/purposes.ts';
@@ -21,6 +21,7 @@ import type { TronRules } from './tron/purposes.ts';
 /** EIP-7825: no transaction may have more. */
 const GAS_MAX = 16_777_216;
 const FREEZE_AFTER = 5;
+const LEARNED_PER_DAY = 50_000;
 
 /** What a payout or refund may be without people, and with them. Amounts in units of a token, tokens added up. */
 export interface PaymentRules {
@@ -73,6 +74,8 @@ export interface Policy {
   accounts: ReadonlyMap<number, string>;
   /** So many attempts that are refused within a minute stop all signing. */
   freezeAfter: number;
+  /** Ids of earlier attempts that are taken over from requests in a day. */
+  learnedPerDay: bigint;
 }
 
 const Address = Type.String({
@@ -120,6 +123,7 @@ const PolicyFile = closed({
   ),
   accounts: Type.Optional(AccountNames),
   freeze_after_refusals: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+  learned_per_day: Type.Optional(Type.Integer({ minimum: BEFORE_MAX, maximum: 10_000_000 })),
 });
 type PolicyText = Static<typeof PolicyFile>;
 
@@ -140,6 +144,7 @@ export function readPolicy(text: string): Policy {
     approvers,
     accounts: merchantsOf(file.accounts ?? {}, 'accounts'),
     freezeAfter: file.freeze_after_refusals ?? FREEZE_AFTER,
+    learnedPerDay: BigInt(file.learned_per_day ?? LEARNED_PER_DAY),
   };
 }
 

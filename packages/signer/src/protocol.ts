@@ -31,6 +31,9 @@ export type AccountAnswer =
   | PublicAccount<'trc20'>
   | { network: 'spl'; account: number; hot: string };
 
+/** So many attempts come with another one at most. */
+export const BEFORE_MAX = 20_000;
+
 /** So many addresses are given at once. */
 export const ADDRESSES_MAX = 200;
 

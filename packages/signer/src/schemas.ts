@@ -5,6 +5,7 @@ import {
   type AccountRequest,
   ADDRESSES_MAX,
   type AddressesRequest,
+  BEFORE_MAX,
   type ClaimRequest,
   type FreezeRequest,
   type JournalHead,
@@ -22,7 +23,6 @@ export class InvalidRequest extends Error {}
 const ITEMS_MAX = 10_000;
 const APPROVALS_MAX = 100;
 const SWEEP_MAX = 500;
-const BEFORE_MAX = 20_000;
 
 const closed = <const P extends Record<string, TSchema>>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
@@ -32,6 +32,8 @@ const Digits = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,76})$' });
 const Ordinal = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,18})$' });
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const Name = Type.String({ minLength: 1, maxLength: 200 });
+/** Of an attempt: the signer keeps it for ever. */
+const AttemptId = Type.String({ minLength: 1, maxLength: 64 });
 const Index = Type.Integer({ minimum: 0, maximum: INDEX_MAX });
 const Network = Type.Union([Type.Literal('erc20'), Type.Literal('trc20'), Type.Literal('spl')]);
 const Asset = Type.Union([Type.Literal('USDT'), Type.Literal('USDC')]);
@@ -157,10 +159,10 @@ const Request = closed({
   account: Index,
   attempt: closed({
     history: Name,
-    attemptId: Name,
+    attemptId: AttemptId,
     ordinal: Ordinal,
-    previous: Type.Union([Name, Type.Null()]),
-    before: Type.Optional(Type.Array(Name, { maxItems: BEFORE_MAX })),
+    previous: Type.Union([AttemptId, Type.Null()]),
+    before: Type.Optional(Type.Array(AttemptId, { maxItems: BEFORE_MAX })),
   }),
   unsigned: Bytes,
   purpose: Type.Unknown(),

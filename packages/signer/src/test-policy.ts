@@ -62,6 +62,7 @@ interface PolicyText {
   approvers: { name: string; ed25519?: string; ethereum?: string }[];
   accounts?: Record<string, string>;
   freeze_after_refusals?: number;
+  learned_per_day?: number;
 }
 
 /** As an installation has it that pays on all networks. */
