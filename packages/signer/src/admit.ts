@@ -13,8 +13,10 @@ import type { Payment, Subject } from './statement.ts';
 interface Judging {
   memory: Memory;
   policy: Policy;
-  /** Unix milliseconds, not below the newest entry of the memory. */
+  /** Unix milliseconds, not below the newest entry of the memory: sums of hours and days are of it. */
   now: number;
+  /** Unix milliseconds of this machine's clock: what ends at a time is compared with it. */
+  clock: number;
   /** Attempts whose transactions the signer's own node shows to be dead. */
   dead?: ReadonlySet<string>;
 }
@@ -128,7 +130,7 @@ export function admitPayment(
   { purpose, items, via }: { purpose: Payment; items: readonly PurposeItem[]; via: string | null },
   knowledge: Judging,
 ): PaymentEntry {
-  const { memory, policy, now, dead } = knowledge;
+  const { memory, policy, now, clock, dead } = knowledge;
   const { kind, merchant, id, asset } = purpose;
   const rules = kind === 'payout' ? policy.payouts : policy.refunds;
   let [counted, resent, unapproved] = [0n, 0n, 0n];
@@ -139,7 +141,7 @@ export function admitPayment(
     const before = memory.item(sender, id, place);
     // The contract pays a place once, whatever is signed for it.
     const isSafe = before !== undefined && via !== null && before.via === via;
-    const isDead = before !== undefined && (isOver(before, now) || areDead(before.attempts, dead));
+    const isDead = before !== undefined && (isOver(before, clock) || areDead(before.attempts, dead));
     if (before !== undefined && !isSafe && !isDead) resent += amount;
     counted += excess(amount, isSafe ? before.amount : 0n);
     // An approved item that is signed once more without people may go to somebody else.
@@ -164,8 +166,8 @@ export function admitPayment(
 }
 
 /** Whether its earlier transactions have expired. They may have paid, so an item is not signed anew without end. */
-const isOver = ({ deadFrom, attempts }: SignedItem, now: number) =>
-  deadFrom !== null && deadFrom <= now && attempts.length <= EXPIRED_MAX;
+const isOver = ({ deadFrom, attempts }: SignedItem, clock: number) =>
+  deadFrom !== null && deadFrom <= clock && attempts.length <= EXPIRED_MAX;
 
 /** Whether all of the attempts are dead. */
 export const areDead = (attempts: readonly string[], dead: ReadonlySet<string> = new Set()): boolean =>
@@ -188,11 +190,11 @@ function checkApprovals(
   subject: Subject,
   approvals: readonly SignedApproval[],
   { approveAbove, approvals: needed }: PaymentRules,
-  { policy, now }: Judging,
+  { policy, clock }: Judging,
 ): boolean {
   const people = approversOf(subject, approvals, {
     approvers: policy.approvers,
-    now: Math.floor(now / 1000),
+    now: Math.floor(clock / 1000),
   });
   const total = subject.items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const approved = people.size >= needed;

@@ -20,11 +20,14 @@ export class Alarm {
     this.#most = most;
   }
 
-  /** @returns how many there were, where these are too many */
+  /**
+   * @param now Unix milliseconds of a clock that may be put back
+   * @returns how many there were, where these are too many
+   */
   refused(code: Refusal, attempt: string, now: number): number | undefined {
     if (!SUSPICIOUS.has(code)) return undefined;
     this.#refused.set(attempt, now);
-    for (const [other, at] of this.#refused) if (at + WITHIN_MS <= now) this.#refused.delete(other);
+    for (const [other, at] of this.#refused) if (Math.abs(now - at) >= WITHIN_MS) this.#refused.delete(other);
     return this.#refused.size >= this.#most ? this.#refused.size : undefined;
   }
 

@@ -27,8 +27,10 @@ export interface OnceKnowledge {
   policy: Policy;
   tron: TronBook;
   solana: SolanaBook;
-  /** Unix milliseconds, not below the newest entry of the memory. */
+  /** Unix milliseconds, not below the newest entry of the memory: sums of hours and days are of it. */
   now: number;
+  /** Unix milliseconds of this machine's clock: what ends at a time is compared with it. */
+  clock: number;
   /** Attempts whose transactions the signer's own node shows to be dead. */
   dead?: ReadonlySet<string>;
 }
@@ -64,7 +66,7 @@ interface Reading {
  * @throws Refused
  */
 export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceVerdict {
-  const { memory, now } = knowledge;
+  const { memory, now, clock } = knowledge;
   const { network, attempt } = request;
   if (network === 'erc20') throw new RangeError('requests for erc20 are judged by their sequence');
   checkFrozen(memory);
@@ -82,7 +84,7 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
       'sequence',
       `this transaction was signed for the attempt ${other}: give each its own time.`,
     );
-  if (reading.expires !== null && reading.expires <= now)
+  if (reading.expires !== null && reading.expires <= clock)
     throw new Refused('limit', "it has expired by this machine's clock: build it again, or set the clock.");
   return {
     network,
@@ -153,7 +155,7 @@ function readBytes(request: SignRequest, bytes: Uint8Array, knowledge: OnceKnowl
 }
 
 function readTron({ account, purpose }: SignRequest, bytes: Uint8Array, knowledge: OnceKnowledge): Reading {
-  const { policy, tron: book, now } = knowledge;
+  const { policy, tron: book, clock: now } = knowledge;
   const tx = decodeTronTransaction(bytes);
   const rules = rulesOf('trc20', policy);
   const movement = matchTronPurpose({ account, purpose: tronPurposeOf(purpose), tx, rules, book, now });

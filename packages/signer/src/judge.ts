@@ -15,8 +15,10 @@ export interface Knowledge {
   memory: Memory;
   policy: Policy;
   book: AddressBook;
-  /** Unix milliseconds, not below the newest entry of the memory. */
+  /** Unix milliseconds, not below the newest entry of the memory: sums of hours and days are of it. */
   now: number;
+  /** Unix milliseconds of this machine's clock: what ends at a time is compared with it. */
+  clock: number;
 }
 
 /** The transaction to sign, and what has to be remembered before the signature leaves; null: it is known. */

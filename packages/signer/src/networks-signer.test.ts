@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { Alarm } from './alarm.ts';
 import { createJournal } from './journal.ts';
 import { readPolicy } from './policy.ts';
 import type { SignRequest } from './protocol.ts';
@@ -26,14 +27,19 @@ function newJournal(): string {
 }
 
 /** With the policy of before, which names erc20 alone, or of all networks. */
-async function start(journalFile: string, policy: object = allNetworksText()): Promise<Signer> {
+async function start(
+  journalFile: string,
+  policy: object = allNetworksText(),
+  clock = START,
+  events: string[] = [],
+): Promise<Signer> {
   const signer = await Signer.open({
     keys,
     policy: readPolicy(JSON.stringify(policy)),
     journalFile,
     checkPassphrase: async () => {},
-    log: () => {},
-    clock: () => START,
+    log: (event) => void events.push(event),
+    clock: () => clock,
   });
   open.push(signer);
   return signer;
@@ -111,4 +117,60 @@ test('requests of one attempt that come together get one transaction', async () 
   expect(new Set(answers.map(({ raw }) => raw)).size).toBe(1);
   // The first line, the start and one signature.
   expect(signer.status().journal.entries).toBe(3);
+});
+
+test('a start with a clock that was days ahead takes nothing for expired once the clock is right, and says so', async () => {
+  const file = newJournal();
+  const policy = { ...allNetworksText(), freeze_after_refusals: 1 };
+  await stop(await start(file, policy, START + 7 * 86_400_000));
+  const events: string[] = [];
+  const signer = await start(file, policy, START, events);
+  expect(events).toEqual(['clock_behind']);
+  expect(await outcome(signer, onEthereum)).toBe('signed');
+  expect(await outcome(signer, onTron(0))).toBe('signed');
+  // What ended by the clock has ended, and nothing is signed for longer than ten minutes.
+  expect(await outcome(signer, onTron(1, START - 60_000))).toBe('limit');
+  expect(signer.status().frozen).toBeNull();
+  expect(await outcome(signer, onTron(1, START + 7 * 86_400_000))).not.toBe('signed');
+});
+
+test('a start with a clock a quarter of an hour ahead lets no item be signed a second time while the first one is alive', async () => {
+  const file = newJournal();
+  await stop(await start(file, allNetworksText(), START + 900_000));
+  const signer = await start(file);
+  expect(await outcome(signer, onTron(0))).toBe('signed');
+  expect(await outcome(signer, onTron(1, START + 1))).toBe('limit');
+});
+
+test('limits that are used up do not come back with a clock that is put back', async () => {
+  const file = newJournal();
+  const policy = allNetworksText();
+  policy.payouts.per_hour = policy.payouts.per_transfer = '3';
+  const ahead = await start(file, policy, START + 1_800_000);
+  expect(await outcome(ahead, onEthereum)).toBe('signed');
+  await stop(ahead);
+  const events: string[] = [];
+  const signer = await start(file, policy, START, events);
+  expect(events).toEqual(['clock_behind']);
+  const [other, third] = ['01890000-0000-7000-8000-0000000000d1', '01890000-0000-7000-8000-0000000000d2'].map(
+    (id) => approved(payment({ id })),
+  );
+  for (const [i, purpose] of [other, third].entries())
+    if (purpose !== undefined)
+      expect(
+        await outcome(
+          signer,
+          request({ ordinal: 1, attempt: `again ${i}`, bytes: payBytes(purpose), purpose }),
+        ),
+      ).toBe('limit');
+});
+
+test('refusals that came before the clock was put back are no part of a minute after it', () => {
+  const alarm = new Alarm(3);
+  const day = 86_400_000;
+  expect(alarm.refused('purpose', 'a', START + day)).toBeUndefined();
+  expect(alarm.refused('purpose', 'b', START + day)).toBeUndefined();
+  expect(alarm.refused('purpose', 'c', START)).toBeUndefined();
+  expect(alarm.refused('purpose', 'd', START + 1)).toBeUndefined();
+  expect(alarm.refused('purpose', 'e', START + 2)).toBe(3);
 });

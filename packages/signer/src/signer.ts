@@ -84,6 +84,7 @@ export class Signer {
       );
     }
     const signer = new Signer(options, journal, memory);
+    signer.#warnOfClock();
     signer.#record({ type: 'start', at: signer.#now(), policy: policy.digest });
     await journal.flushed();
     return signer;
@@ -201,7 +202,7 @@ export class Signer {
   }
 
   #decide(request: SignRequest, dead: ReadonlySet<string>): Verdict | OnceVerdict {
-    const now = this.#now();
+    const [now, clock] = [this.#now(), this.#clock()];
     try {
       if (request.journal !== undefined && !this.#journal.knows(request.journal))
         throw new Refused(
@@ -209,22 +210,22 @@ export class Signer {
           `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
             'a backup or replaced.',
         );
-      const known = { memory: this.#memory, policy: this.#policy, now, dead };
+      const known = { memory: this.#memory, policy: this.#policy, now, clock, dead };
       return request.network === 'erc20'
         ? judge(request, { ...known, book: this.#book })
         : judgeOnce(request, { ...known, tron: this.#tronBook, solana: this.#solanaBook });
     } catch (error) {
-      if (error instanceof Refused) this.#refused(error, request, now);
+      if (error instanceof Refused) this.#refused(error, request);
       throw error;
     }
   }
 
-  #refused({ code, message }: Refused, { attempt, purpose }: SignRequest, now: number): void {
+  #refused({ code, message }: Refused, { attempt, purpose }: SignRequest): void {
     this.#log('refused', { code, message, attempt: attempt.attemptId, kind: purpose.kind });
-    const attempts = this.#alarm.refused(code, attempt.attemptId, now);
+    const attempts = this.#alarm.refused(code, attempt.attemptId, this.#clock());
     if (attempts === undefined || this.#memory.frozen !== null) return;
     const reason = `${attempts} attempts were refused within a minute`;
-    this.#record({ type: 'freeze', at: now, reason });
+    this.#record({ type: 'freeze', at: this.#now(), reason });
     this.#log('frozen', { reason });
     // The refusal does not wait for the disk. A journal that cannot be written ends the process at the next signature.
     void this.#journal.flushed().catch(() => undefined);
@@ -264,7 +265,20 @@ export class Signer {
 
   /** A clock that is put back does not bring limits back that are used up. */
   #now(): number {
-    return Math.max((this.#options.clock ?? Date.now)(), this.#memory.newest);
+    return Math.max(this.#clock(), this.#memory.newest);
+  }
+
+  #clock(): number {
+    return (this.#options.clock ?? Date.now)();
+  }
+
+  #warnOfClock(): void {
+    const behindMs = this.#memory.newest - this.#clock();
+    if (behindMs < CLOCK_BEHIND_MS) return;
+    const message =
+      'the newest entry of the journal is of a later time than the clock has: set the clock, if it is wrong. If it was ahead once, ' +
+      'what is signed from now on counts to the limits until a day after that entry: raise them in the policy for so long.';
+    this.#log('clock_behind', { seconds: Math.round(behindMs / 1000), message });
   }
 
   #log(event: string, facts: Record<string, unknown>): void {
@@ -299,4 +313,6 @@ function networksOf({ erc20, trc20, spl }: Policy, keys: Keys): NetworkStatus[] 
   ];
 }
 
+/** A clock is set by less now and then. */
+const CLOCK_BEHIND_MS = 60_000;
 const VERSION = String(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version);

@@ -215,7 +215,7 @@ export class OnceBench {
 
   ask(request: SignRequest): OnceVerdict {
     const { memory, policy, now } = this;
-    const verdict = judgeOnce(request, { memory, policy, now, tron, solana });
+    const verdict = judgeOnce(request, { memory, policy, now, clock: now, tron, solana });
     if (verdict.entry !== null) this.apply(verdict.entry);
     return verdict;
   }

@@ -164,6 +164,7 @@ export class Bench {
       policy: this.policy,
       book: addressBook,
       now: this.now,
+      clock: this.now,
     });
     if (verdict.entry !== null) this.memory.apply(verdict.entry);
     return verdict;
