@@ -123,11 +123,13 @@ create table public.chain_account (
   extended_public_key text,
   created_at bigint not null,
   begins_at bigint,
+  epoch integer not null default 0,
   constraint chain_account_pkey PRIMARY KEY (network, account),
   constraint chain_account_key UNIQUE (network, extended_public_key),
   constraint chain_account_merchant UNIQUE (network, merchant_id),
   constraint chain_account_account_check CHECK ((account >= 0)),
   constraint chain_account_begins_at_check CHECK ((begins_at >= 0)),
+  constraint chain_account_epoch_check CHECK ((epoch >= 0)),
   constraint chain_account_known CHECK (((extended_public_key IS NULL) = (begins_at IS NULL))) NOT VALID
 );
 
@@ -1228,6 +1230,24 @@ create table public.wallet (
   last_attempt_id uuid,
   constraint wallet_pkey PRIMARY KEY (sender, network)
 );
+
+create table public.wallet_rotation (
+  merchant_id uuid not null,
+  rotation_id uuid not null,
+  network text not null,
+  epoch integer not null,
+  status text not null,
+  created_at bigint not null,
+  switched_at bigint,
+  completed_at bigint,
+  constraint wallet_rotation_pkey PRIMARY KEY (merchant_id, rotation_id),
+  constraint wallet_rotation_epoch UNIQUE (merchant_id, network, epoch),
+  constraint wallet_rotation_completed CHECK (((completed_at IS NULL) = (status <> 'done'::text))),
+  constraint wallet_rotation_epoch_check CHECK ((epoch > 0)),
+  constraint wallet_rotation_status_check CHECK ((status = ANY (ARRAY['closing'::text, 'moving'::text, 'done'::text]))),
+  constraint wallet_rotation_switched CHECK (((switched_at IS NULL) = (status = 'closing'::text)))
+);
+CREATE UNIQUE INDEX wallet_rotation_open ON public.wallet_rotation USING btree (merchant_id, network) WHERE (completed_at IS NULL);
 
 create table public.wallet_sequence (
   network text not null,

@@ -144,6 +144,21 @@ test('a running signer is asked, frozen and unfrozen', async () => {
   expect(signer.log.join('\n')).not.toMatch(new RegExp(`${PASSPHRASE}|abandon`));
 });
 
+test('a signer with a new journal is told by passphrase in which epoch an account is', async () => {
+  const begin = async (epoch: string, file = files.passphraseFile) =>
+    await call('begin-epoch', '7', epoch, '--passphrase-file', file);
+  const wrong = await begin('1', at('other'));
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('does not open the key file')]);
+  expect(JSON.parse((await begin('1')).stdout)).toMatchObject({ account: 7, epoch: 1 });
+  const twice = await begin('3');
+  expect([twice.code, JSON.parse(twice.stderr).error]).toEqual([
+    1,
+    { code: 'epoch', message: expect.stringContaining('they follow each other') },
+  ]);
+  expect(JSON.parse((await call('export-xpub', '7')).stdout)).toMatchObject({ epoch: 1 });
+  expect((await run('begin-epoch', '7', 'two', '--passphrase-file', files.passphraseFile)).code).toBe(2);
+});
+
 test('each file that is not as it should be is refused in one line, and nothing listens', async () => {
   const start = async (changes: Partial<SignerFolder>) =>
     await startSigner({ ...files, socket: at('none.sock'), ...changes }).then(

@@ -82,6 +82,8 @@ function borderedChain(chain: Chain, border: Border): Chain {
     caps: chain.caps,
     validateAddress: (address, options) => chain.validateAddress(address, options),
     sender: (keyRef) => chain.sender(keyRef),
+    hotWallets: () => chain.hotWallets(),
+    readRotation: () => border.around('readRotation', () => chain.readRotation()),
     unpayableAddresses: () => chain.unpayableAddresses(),
     nextSequence: (sender) => border.around('nextSequence', () => chain.nextSequence(sender)),
     head: () => chain.head(),

@@ -25,7 +25,7 @@ import { addRisk } from './commands/risk.ts';
 import { addServiceSettings, addServices } from './commands/services.ts';
 import { addSettings } from './commands/settings.ts';
 import { addSign } from './commands/sign.ts';
-import { addSigner } from './commands/signer.ts';
+import { addSigner } from './commands/signer-group.ts';
 import { addStores } from './commands/stores.ts';
 import { addSubscriptions } from './commands/subscriptions.ts';
 import { addTreasury } from './commands/treasury.ts';

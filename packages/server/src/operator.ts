@@ -21,6 +21,7 @@ import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { refundCommands } from './operator/refunds.ts';
 import { requestCommands } from './operator/requests.ts';
+import { type RotationOrder, type RotationReport, rotateWallet } from './operator/rotate-wallet.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import { treasuryCommands } from './operator/treasury.ts';
 import { userCommands } from './operator/users.ts';
@@ -93,6 +94,10 @@ export async function openOperator(config: Config) {
     risk: riskCommands(app),
     networks: networkCommands(app),
     treasury: treasuryCommands(app),
+    wallets: {
+      /** Gives a live merchant a new hot wallet; interrupted, it goes on where it was. */
+      rotate: (order: RotationOrder): Promise<RotationReport> => rotateWallet(app, order),
+    },
     contracts: {
       ...contractCommands(app),
       /** Puts our shared contracts on the chain where they are missing. */
@@ -134,5 +139,6 @@ export {
   type LiveCheck,
   type NetworksReport,
   processEnvironment,
+  type RotationReport,
   readConfig,
 };

@@ -26,6 +26,7 @@ import { readSettings } from './tenancy/settings/index.ts';
 import { MANDATE_DECIDED_JOB } from './transfers/charges/index.ts';
 import { recordHistory } from './transfers/history/index.ts';
 import { SEND_JOB, sendTransfers } from './transfers/index.ts';
+import { advanceRotation, ROTATION_JOB } from './transfers/rotation/index.ts';
 import { createDeliveryJobs, TABLES_BY_DAY } from './webhooks/index.ts';
 
 const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
@@ -53,6 +54,7 @@ export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   return new Map<string, JobHandler>([
     ...payoutHandlers(app),
     [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
+    [ROTATION_JOB, (job, run) => advanceRotation(app, job, run)],
     ...subscriptionHandlers(app),
     [MANDATE_DECIDED_JOB, (job, run) => settleActivation(app, job, run)],
     [WATCH_METHODS_JOB, (job, run) => watchMethods(app, job, run)],

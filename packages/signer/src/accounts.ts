@@ -22,7 +22,7 @@ export interface Key {
 export class Accounts {
   readonly #root: HDKey;
   readonly #nodes = new Map<number, HDKey>();
-  readonly #hot = new Map<number, Key>();
+  readonly #hot = new Map<string, Key>();
 
   readonly #coin: number;
 
@@ -45,12 +45,13 @@ export class Accounts {
     return this.#node(account).publicExtendedKey;
   }
 
-  /** The key of `m/44'/60'/a'/1/0`. */
-  hot(account: number): Key {
-    const known = this.#hot.get(account);
+  /** The key of `m/44'/60'/a'/1/epoch`: each epoch of an account has a hot wallet of its own. */
+  hot(account: number, epoch = 0): Key {
+    const name = `${account} ${epoch}`;
+    const known = this.#hot.get(name);
     if (known !== undefined) return known;
-    const key = keyOf(this.#node(account).deriveChild(WALLETS).deriveChild(0));
-    this.#hot.set(account, key);
+    const key = keyOf(this.#node(account).deriveChild(WALLETS).deriveChild(checked(epoch)));
+    this.#hot.set(name, key);
     return key;
   }
 
@@ -75,7 +76,7 @@ export class Accounts {
 
 function checked(index: number): number {
   if (!Number.isInteger(index) || index < 0 || index > INDEX_MAX)
-    throw new RangeError(`an account or address has a number from 0 to ${INDEX_MAX}`);
+    throw new RangeError(`an account, epoch or address has a number from 0 to ${INDEX_MAX}`);
   return index;
 }
 

@@ -126,7 +126,7 @@ export function checkMerchant(
 
 /** Items, people and limits. @throws Refused */
 export function admitPayment(
-  { network, sender }: Payer,
+  { network, account, sender }: Payer,
   { purpose, items, via }: { purpose: Payment; items: readonly PurposeItem[]; via: string | null },
   knowledge: Judging,
 ): PaymentEntry {
@@ -138,9 +138,9 @@ export function admitPayment(
     const amount = BigInt(text);
     if (amount > rules.perTransfer)
       throw new Refused('limit', `place ${place}: per_transfer of the policy is ${rules.perTransfer} units.`);
-    const before = memory.item(sender, id, place);
-    // The contract pays a place once, whatever is signed for it.
-    const isSafe = before !== undefined && via !== null && before.via === via;
+    const before = memory.item({ network, account }, id, place);
+    // The contract pays a place once for each sender, whatever is signed for it.
+    const isSafe = before?.sender === sender && via !== null && before.via === via;
     const isDead = before !== undefined && (isOver(before, clock) || areDead(before.attempts, dead));
     if (before !== undefined && !isSafe && !isDead) resent += amount;
     counted += excess(amount, isSafe ? before.amount : 0n);

@@ -8,8 +8,12 @@ import {
   type AddressesRequest,
   type ClaimAnswer,
   type ClaimRequest,
+  type EpochAnswer,
+  type EpochRequest,
   type JournalAnswer,
   type JournalHead,
+  type OwnerCallAnswer,
+  type OwnerCallRequest,
   PATHS,
   REFUSALS,
   type Refusal,
@@ -21,7 +25,7 @@ import {
 import { faultOf } from './shape.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Of an unfreeze, which stretches a passphrase, behind others that do. */
+/** Of calls that stretch a passphrase, behind others that do. */
 const PASSPHRASE_MS = 30_000;
 const ANSWER_MAX = 4_194_304;
 /** Connections at once; further calls wait. */
@@ -54,6 +58,7 @@ const publicAccount = <const Network extends 'erc20' | 'trc20'>(network: Network
     network: Type.Literal(network),
     account: Type.Integer(),
     extendedPublicKey: Type.String(),
+    epoch: Type.Integer(),
     hot: Type.String(),
   });
 const ACCOUNT_SHAPES = {
@@ -66,6 +71,21 @@ const AddressesShape = Type.Object({
   account: Type.Integer(),
   from: Type.Integer(),
   addresses: Type.Array(Type.String()),
+});
+const EpochShape = Type.Object({
+  network: Type.Literal('erc20'),
+  account: Type.Integer(),
+  epoch: Type.Integer(),
+  hot: Type.String(),
+  journal: Head,
+});
+const OwnerCallShape = Type.Object({
+  owner: Type.String(),
+  collector: Type.String(),
+  collectorAccount: Type.String(),
+  costAtMost: Type.String(),
+  raw: Type.String(),
+  txId: Type.String(),
 });
 const SignShape = Type.Object({ raw: Type.String(), txId: Type.String(), journal: Head });
 const JournalShape = Type.Object({ known: Type.Boolean(), journal: Head });
@@ -206,6 +226,22 @@ export class SignerClient {
   async unfreeze(passphrase: string): Promise<SignerStatus> {
     return await this.#call('POST', PATHS.unfreeze, StatusShape, {
       body: { passphrase },
+      timeoutMs: PASSPHRASE_MS,
+    });
+  }
+
+  /** Gives an account its next hot wallet. Asking again is safe. */
+  async beginEpoch(request: EpochRequest): Promise<EpochAnswer> {
+    return await this.#call('POST', PATHS.epochs, EpochShape, {
+      body: request,
+      timeoutMs: PASSPHRASE_MS,
+    });
+  }
+
+  /** Signs what gives a merchant's account at the collector to its present hot wallet. */
+  async signOwnerCall(request: OwnerCallRequest): Promise<OwnerCallAnswer> {
+    return await this.#call('POST', PATHS.ownerCalls, OwnerCallShape, {
+      body: request,
       timeoutMs: PASSPHRASE_MS,
     });
   }

@@ -6,7 +6,9 @@ let left = Number(armed?.[1] ?? 1);
  * A named place at which a test kills this process as a power failure would. FLORIN_CRASH_POINT=`name` dies at the first
  * pass, `name:k` at the k-th.
  */
-export function crashPoint(name: 'sign.decided' | 'sign.journaled' | 'sign.signed'): void {
+export function crashPoint(
+  name: 'sign.decided' | 'sign.journaled' | 'sign.signed' | 'epoch.journaled',
+): void {
   if (armed?.[0] !== name) return;
   left -= 1;
   if (left === 0) process.kill(process.pid, 'SIGKILL');

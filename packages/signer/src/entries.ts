@@ -95,5 +95,7 @@ export type Entry =
   | SignEntry
   | SignOnceEntry
   | { type: 'claim'; at: number; history: string; generation: string }
+  /** The account has a new hot wallet. */
+  | { type: 'epoch'; at: number; account: number; epoch: number }
   | { type: 'freeze'; at: number; reason: string }
   | { type: 'unfreeze'; at: number };

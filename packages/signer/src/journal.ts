@@ -20,6 +20,7 @@ const TYPES: readonly string[] = [
   'sign',
   'sign_once',
   'claim',
+  'epoch',
   'freeze',
   'unfreeze',
 ] satisfies Entry['type'][];

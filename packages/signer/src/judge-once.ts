@@ -112,13 +112,12 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
 /** The attempts on spl that this one comes after, for the same items or the same charge. */
 export function attemptsBefore(
   { network, account, attempt, purpose }: SignRequest,
-  { memory, solana }: Pick<OnceKnowledge, 'memory' | 'solana'>,
+  { memory }: Pick<OnceKnowledge, 'memory'>,
 ): string[] {
   if (network !== 'spl' || memory.signedOnce(attempt.attemptId) !== undefined) return [];
   if (purpose.kind === 'charge') return [...(memory.charge(purpose.id)?.attempts ?? [])];
   if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return [];
-  const sender = solana.hot(account);
-  const items = purpose.places.map((place) => memory.item(sender, purpose.id, place));
+  const items = purpose.places.map((place) => memory.item({ network, account }, purpose.id, place));
   return [...new Set(items.flatMap((item) => item?.attempts ?? []))];
 }
 
@@ -180,6 +179,7 @@ function tronPurposeOf(purpose: Purpose): TronPurpose {
     case 'approve':
     case 'deploy':
     case 'fill':
+    case 'move':
       throw differs(`nothing on trc20 is to ${purpose.kind}`);
   }
 }
@@ -211,6 +211,7 @@ function solanaPurposeOf(purpose: Purpose): SolanaPurpose {
     case 'energy':
     case 'fill':
     case 'gas':
+    case 'move':
       throw differs(`nothing on spl is to ${purpose.kind}`);
   }
 }

@@ -36,7 +36,7 @@ export interface Verdict {
 export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
   const { memory, policy, book } = knowledge;
   checkFrozen(memory);
-  const sender = book.hot(request.account);
+  const sender = senderOf(request, memory, book);
   const numbers = placeIn(sender, request, knowledge);
   const tx = read(request);
   if (tx.chainId !== policy.erc20.chainId)
@@ -44,7 +44,8 @@ export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
       'policy',
       `it is for chain ${tx.chainId}, the policy for chain ${policy.erc20.chainId}.`,
     );
-  const movement = matchPurpose({ request, tx, rules: policy.erc20, book });
+  const epochOf = (account: number) => memory.epochOf(account);
+  const movement = matchPurpose({ request, tx, rules: policy.erc20, book, epochOf });
   const body = bodyOf(tx, request.purpose);
   const { attemptId: attempt } = request.attempt;
   const known = versionsOf(memory, { sender, attempt, tx, body, isFill: request.purpose.kind === 'fill' });
@@ -86,6 +87,26 @@ export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
   };
 }
 
+/**
+ * The wallet that sends. One that another has taken the place of brings its coins there, and closes holes in its sequences.
+ *
+ * @throws Refused
+ */
+function senderOf({ account, epoch = 0, purpose }: SignRequest, memory: Memory, book: AddressBook): string {
+  const present = memory.epochOf(account);
+  if (epoch > present)
+    throw new Refused(
+      'epoch',
+      `epoch ${epoch} of account ${account} has not begun: this is epoch ${present}. florin signer rotate begins it.`,
+    );
+  if (epoch < present && purpose.kind !== 'move' && purpose.kind !== 'fill')
+    throw new Refused(
+      'epoch',
+      `the hot wallet of epoch ${epoch} of account ${account} was rotated: it only hands its coins over.`,
+    );
+  return book.hot(account, epoch);
+}
+
 function read({ unsigned }: SignRequest): UnsignedTransaction {
   try {
     return decodeTransaction(fromHex(unsigned));
@@ -115,6 +136,7 @@ function identityOf(purpose: Purpose): unknown[] {
     case 'activate':
     case 'gas':
     case 'energy':
+    case 'move':
     case 'approve':
     case 'deploy':
     case 'fill':

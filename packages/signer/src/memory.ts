@@ -56,8 +56,9 @@ export interface SignedSequence {
   fee: bigint;
 }
 
-/** The last signature for an item. */
+/** The last signature for an item, by whichever hot wallet of its account. */
 export interface SignedItem {
+  sender: string;
   via: string | null;
   /** The most units that any signature by this way names, since it was the last way. */
   amount: bigint;
@@ -120,6 +121,7 @@ export class Memory {
   readonly #attempts = new Map<string, string>();
   readonly #items = new Map<string, SignedItem>();
   readonly #merchants = new Map<string, string>();
+  readonly #epochs = new Map<number, number>();
   readonly #accounts = new Map<string, number>();
   readonly #once = new Map<string, SignedAttempt>();
   readonly #digests = new Map<string, string>();
@@ -143,6 +145,10 @@ export class Memory {
       case 'claim':
         this.held = { history: entry.history, generation: BigInt(entry.generation) };
         return;
+      case 'epoch':
+        if (entry.epoch !== this.epochOf(entry.account) + 1) throw new Error('epochs follow each other');
+        this.#epochs.set(entry.account, entry.epoch);
+        return;
       case 'freeze':
         this.frozen ??= { since: Math.floor(entry.at / 1000), reason: entry.reason };
         return;
@@ -165,8 +171,18 @@ export class Memory {
     return this.#attempts.get(attempt);
   }
 
-  item(sender: string, group: string, place: number): SignedItem | undefined {
-    return this.#items.get(`${sender} ${group} ${place}`);
+  /** An item that an earlier hot wallet of the account was to pay is the same item. */
+  item(
+    { network, account }: { network: SignerNetwork; account: number },
+    group: string,
+    place: number,
+  ): SignedItem | undefined {
+    return this.#items.get(`${network} ${account} ${group} ${place}`);
+  }
+
+  /** Number of the account's hot wallet; it only grows. */
+  epochOf(account: number): number {
+    return this.#epochs.get(account) ?? 0;
   }
 
   /** What was signed for an attempt on trc20 or spl. */
@@ -271,12 +287,14 @@ export class Memory {
     this.#merchants.set(`${network} ${account}`, merchant);
     this.#accounts.set(`${network} ${merchant}`, account);
     for (const [place, text] of items) {
-      const key = `${sender} ${id} ${place}`;
+      const key = `${network} ${account} ${id} ${place}`;
       const amount = BigInt(text);
       const known = this.#items.get(key);
       // What a transfer of its own may move does not lower what the contract may.
-      const before = known?.via === via ? known : { amount: 0n, unapproved: 0n };
+      const isSameWay = known?.via === via && known.sender === sender;
+      const before = isSameWay ? known : { amount: 0n, unapproved: 0n };
       this.#items.set(key, {
+        sender,
         via,
         amount: larger(before.amount, amount),
         unapproved: larger(before.unapproved, approved ? 0n : amount),

@@ -6,8 +6,8 @@ export type SignerNetwork = 'erc20' | 'trc20' | 'spl';
 export type SignerAsset = 'USDT' | 'USDC';
 
 /**
- * The keys of one merchant on a network, derived from one seed: `m/44'/60'/a'/1/0` is its hot wallet,
- * `m/44'/60'/a'/0/i` its deposit addresses (195' on trc20; 501' on spl, each step hardened). Account 0 is the installation's: its
+ * The keys of one merchant on a network, derived from one seed: `m/44'/60'/a'/1/e` is its hot wallet of epoch e, which is 0 on
+ * other networks, `m/44'/60'/a'/0/i` its deposit addresses (195' on trc20; 501' on spl, each step hardened). Account 0 is the installation's: its
  * hot wallet is the gas tank, which tops hot wallets up and sends sweeps; on spl it pays the fee and the rent of all transactions.
  */
 export interface AccountRequest {
@@ -21,7 +21,9 @@ interface PublicAccount<Network extends SignerNetwork> {
   account: number;
   /** BIP 32, of `m/44'/60'/a'` or `m/44'/195'/a'`: deposit addresses are derived from it without the signer. */
   extendedPublicKey: string;
-  /** Address of the hot wallet. */
+  /** Number of its present hot wallet: 0, and one more with each rotation. */
+  epoch: number;
+  /** Address of that wallet. */
   hot: string;
 }
 
@@ -54,6 +56,52 @@ export interface AddressesAnswer {
   from: number;
   /** In order of their indexes. The same request gives the same addresses. */
   addresses: readonly string[];
+}
+
+/** Begins an epoch of an account, or asks for the present one again. */
+export interface EpochRequest {
+  network: 'erc20';
+  account: number;
+  /** The present one, which changes nothing, or the one after it. */
+  epoch: number;
+  /** Of the key file. */
+  passphrase: string;
+}
+
+export interface EpochAnswer {
+  network: 'erc20';
+  account: number;
+  epoch: number;
+  hot: string;
+  /** Of the journal, which knows the epoch: the caller stores it. */
+  journal: JournalHead;
+}
+
+/**
+ * Wants a transaction of the owner of a merchant's account at the collector, which gives that account to the present hot wallet:
+ * as `operator` at once, as `home` in two days. It names no other address.
+ */
+export interface OwnerCallRequest {
+  network: 'erc20';
+  account: number;
+  epoch: number;
+  what: 'operator' | 'home';
+  /** Of the owner's wallet, decimal digits as the fees in wei. */
+  nonce: string;
+  maxFeePerGas: string;
+  maxPriorityFeePerGas: string;
+  passphrase: string;
+}
+
+export interface OwnerCallAnswer {
+  owner: string;
+  collector: string;
+  /** Id of the account there. */
+  collectorAccount: string;
+  /** In wei. */
+  costAtMost: string;
+  raw: string;
+  txId: string;
 }
 
 /** The attempt that a signature is for; see `WalletHolder` of the server. */
@@ -109,19 +157,26 @@ export type Purpose =
       merchant: string;
       /** Of the merchant, whose deposit addresses are swept into its hot wallet. */
       account: number;
+      /** Of that hot wallet; 0 where it is absent. */
+      epoch?: number;
       deposits: readonly { index: number; asset: SignerAsset; amount: string }[];
       /** Deposit addresses that do not delegate yet, with the nonce of each. */
       delegates: readonly { index: number; nonce: string }[];
     }
-  /** Native coin from account 0 to the hot wallet of an account, on trc20 with `index` to a deposit address, which sweeps itself. */
-  | { kind: 'gas'; account: number; index?: number }
+  /**
+   * Native coin from account 0 to the hot wallet of an account (on erc20 of that epoch, or to its owner's wallet), on trc20 with
+   * `index` to a deposit address, which sweeps itself.
+   */
+  | { kind: 'gas'; account: number; index?: number; epoch?: number; to?: 'owner' }
+  /** On erc20: from a hot wallet that was rotated to the present one. `asset` null: native coin, `amount` in wei. */
+  | { kind: 'move'; asset: SignerAsset | null; amount: string }
   /** On trc20: energy of TRX that account 0 has staked, `staked` sun of it, is lent to such a wallet or taken back. */
   | { kind: 'energy'; account: number; index?: number; staked: string; isTakenBack: boolean }
   /** `approve` of the payout contract; USDT's goes through 0. */
   | { kind: 'approve'; asset: SignerAsset; amount: string }
   /** By the deterministic deployer, with salt 0 and constructor values that the signer computes. */
   | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' }
-  | { kind: 'deploy'; contract: 'sweep_delegate'; account: number }
+  | { kind: 'deploy'; contract: 'sweep_delegate'; account: number; epoch?: number }
   /** Sent by account 0: opens the merchant's account at the collector. Its operator and home are the hot wallet. */
   | { kind: 'account'; account: number }
   /** Sent by the hot wallet: brings a payer's mandate for this account to the collector. */
@@ -146,6 +201,8 @@ export interface SignRequest {
   genesis?: string;
   /** Whose wallet sends: a merchant's, or with 0 the installation's. */
   account: number;
+  /** Which hot wallet of the account; 0 where it is absent. */
+  epoch?: number;
   attempt: AttemptRequest;
   /**
    * On erc20 EIP-2718 bytes without signature: type 2, or type 4 for a sweep that delegates, whose authorization list is empty here.
@@ -198,6 +255,8 @@ export const REFUSALS = [
   'limit',
   /** More people have to approve. */
   'approvals',
+  /** The hot wallet was rotated, or the caller is ahead of the signer: florin signer rotate. */
+  'epoch',
   /** The policy does not know this network, token, contract or account. */
   'policy',
   /** The journal is behind what the caller has stored: the signer was restored from a backup. */
@@ -298,4 +357,6 @@ export const PATHS = {
   journal: '/v1/journal',
   freeze: '/v1/freeze',
   unfreeze: '/v1/unfreeze',
+  epochs: '/v1/epochs',
+  ownerCalls: '/v1/owner-calls',
 } as const;

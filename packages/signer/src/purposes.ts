@@ -22,7 +22,7 @@ import type { UnsignedTransaction } from './transaction.ts';
 
 /** The addresses of our keys. */
 export interface AddressBook {
-  hot(account: number): string;
+  hot(account: number, epoch?: number): string;
   deposit(account: number, index: number): string;
   /** The owner of the merchant's account at the collector. */
   owner(account: number): string;
@@ -50,7 +50,12 @@ interface Facts {
   tx: UnsignedTransaction;
   rules: NetworkRules;
   book: AddressBook;
+  /** Number of an account's present hot wallet. */
+  epochOf: (account: number) => number;
 }
+
+/** An account at the collector keeps the id that follows from its first hot wallet, so payers sign once. */
+const FIRST = 0;
 
 type Of<Kind extends Purpose['kind']> = Extract<Purpose, { kind: Kind }>;
 
@@ -58,7 +63,8 @@ type Of<Kind extends Purpose['kind']> = Extract<Purpose, { kind: Kind }>;
 export function matchPurpose(facts: Facts): Movement {
   const { purpose } = facts.request;
   if (facts.tx.accessList > 0) throw differs('it has an access list');
-  if (purpose.kind !== 'gas' && facts.tx.value !== 0n) throw differs('it moves native coins');
+  if (purpose.kind !== 'gas' && purpose.kind !== 'move' && facts.tx.value !== 0n)
+    throw differs('it moves native coins');
   if (purpose.kind !== 'sweep' && facts.tx.type !== 2) throw differs('it carries authorizations');
   switch (purpose.kind) {
     case 'payout':
@@ -70,6 +76,8 @@ export function matchPurpose(facts: Facts): Movement {
       return matchGas(facts, purpose);
     case 'energy':
       throw differs('energy is of Tron');
+    case 'move':
+      return matchMove(facts, purpose);
     case 'approve':
       return matchApprove(facts, purpose);
     case 'deploy':
@@ -80,7 +88,7 @@ export function matchPurpose(facts: Facts): Movement {
     case 'charge':
       return matchMandate(facts, purpose);
     case 'fill':
-      if (facts.tx.to !== facts.book.hot(facts.request.account))
+      if (facts.tx.to !== facts.book.hot(facts.request.account, facts.request.epoch))
         throw differs('it does not go to its sender');
       if (facts.tx.data.length > 0) throw differs('it carries data');
       return {};
@@ -146,24 +154,60 @@ function matchSweep(facts: Facts, purpose: Of<'sweep'>): Movement {
   if ([...delegating].some((index) => !swept.has(index)))
     throw differs('an address delegates and is not swept');
   if ((tx.type === 4) !== delegates.length > 0) throw differs('type 4 is for addresses that delegate');
-  const { address: delegate } = delegateDeployment(book.hot(account), sweeper);
+  const { address: delegate } = delegateDeployment(book.hot(account, presentOf(facts, purpose)), sweeper);
   return {
     delegations: delegates.map(({ index, nonce }) => ({ account, index, nonce: BigInt(nonce), delegate })),
   };
+}
+
+/** The epoch of a merchant's hot wallet, which a server that has not noticed its rotation names wrongly. @throws Refused */
+function presentOf({ epochOf }: Facts, { account, epoch = 0 }: { account: number; epoch?: number }): number {
+  const present = epochOf(account);
+  if (epoch !== present)
+    throw new Refused(
+      'epoch',
+      `account ${account} is in epoch ${present}: nothing goes to its hot wallet of epoch ${epoch}.`,
+    );
+  return present;
 }
 
 function fromTank({ request }: Facts): void {
   if (request.account !== 0) throw differs('it is for the gas tank to send, account 0');
 }
 
-function matchGas(facts: Facts, { account, index }: Of<'gas'>): Movement {
-  const { tx, book } = facts;
+function matchGas(facts: Facts, { account, index, epoch = 0, to }: Of<'gas'>): Movement {
+  const { tx, book, epochOf } = facts;
   fromTank(facts);
   if (index !== undefined) throw differs('deposit addresses need no gas here');
   if (account === 0) throw differs('the gas tank does not fill itself');
-  if (tx.to !== book.hot(account)) throw differs(`it does not go to the hot wallet of account ${account}`);
+  if (epoch > epochOf(account))
+    throw new Refused('epoch', `epoch ${epoch} of account ${account} has not begun.`);
+  // A wallet that was rotated pays for handing its coins over.
+  const wallet = to === 'owner' ? book.owner(account) : book.hot(account, epoch);
+  if (tx.to !== wallet) throw differs(`it does not go to the ${to ?? 'hot'} wallet of account ${account}`);
   if (tx.data.length > 0) throw differs('it carries data');
   return { topUp: tx.value };
+}
+
+/** From a hot wallet that was rotated to the present one. */
+function matchMove({ tx, rules, book, request, epochOf }: Facts, { asset, amount }: Of<'move'>): Movement {
+  const { account, epoch = 0 } = request;
+  const present = epochOf(account);
+  if (epoch === present) throw differs('it is the present hot wallet, which hands nothing over');
+  const home = book.hot(account, present);
+  if (asset === null) {
+    if (tx.to !== home) throw differs(`it does not go to the present hot wallet of account ${account}`);
+    if (tx.data.length > 0) throw differs('it carries data');
+    if (tx.value !== BigInt(amount)) throw differs(`it moves ${tx.value} wei`);
+    return {};
+  }
+  if (tx.value !== 0n) throw differs('it moves native coins');
+  const call = readCall(tx.data);
+  if (call.kind !== 'transfer') throw differs('it moves nothing');
+  if (tx.to !== tokenOf(rules, asset)) throw differs(`it is in another token than ${asset}`);
+  if (call.to !== home) throw differs(`it does not go to the present hot wallet of account ${account}`);
+  if (call.amount !== BigInt(amount)) throw differs(`it moves ${call.amount} units`);
+  return {};
 }
 
 function matchApprove(facts: Facts, purpose: Of<'approve'>): Movement {
@@ -195,7 +239,7 @@ function matchAccount(facts: Facts, { account }: Of<'account'>): Movement {
   const { book } = facts;
   fromTank(facts);
   if (account === 0) throw differs('the gas tank charges nobody');
-  checkAccount(collectorCall(facts), { account, owner: book.owner(account), hot: book.hot(account) });
+  checkAccount(collectorCall(facts), { account, owner: book.owner(account), hot: book.hot(account, FIRST) });
   return {};
 }
 
@@ -205,7 +249,7 @@ function matchMandate(facts: Facts, purpose: Of<'activate' | 'charge'>): Movemen
   if (account === 0) throw differs('the gas tank charges nobody');
   const call = checkMandate(collectorCall(facts), purpose, {
     account,
-    id: collectorAccount(book.owner(account), book.hot(account)),
+    id: collectorAccount(book.owner(account), book.hot(account, FIRST)),
     token: tokenOf(rules, purpose.asset),
     payer: readAddress(purpose.payer),
     show: (address) => address,
@@ -241,7 +285,8 @@ function matchDeploy(facts: Facts, purpose: Of<'deploy'>): Movement {
   return {};
 }
 
-function deploymentOf({ book }: Facts, purpose: Of<'deploy'>): Deployment {
+function deploymentOf(facts: Facts, purpose: Of<'deploy'>): Deployment {
+  const { book } = facts;
   switch (purpose.contract) {
     case 'batch_payout':
       return batchPayoutDeployment();
@@ -250,6 +295,9 @@ function deploymentOf({ book }: Facts, purpose: Of<'deploy'>): Deployment {
     case 'sweeper':
       return sweeperDeployment(book.hot(0));
     case 'sweep_delegate':
-      return delegateDeployment(book.hot(purpose.account), sweeperDeployment(book.hot(0)).address);
+      return delegateDeployment(
+        book.hot(purpose.account, presentOf(facts, purpose)),
+        sweeperDeployment(book.hot(0)).address,
+      );
   }
 }

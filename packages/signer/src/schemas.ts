@@ -7,8 +7,10 @@ import {
   type AddressesRequest,
   BEFORE_MAX,
   type ClaimRequest,
+  type EpochRequest,
   type FreezeRequest,
   type JournalHead,
+  type OwnerCallRequest,
   type Purpose,
   type SignerNetwork,
   type SignRequest,
@@ -85,6 +87,7 @@ const DeployDelegate = closed({
   kind: Type.Literal('deploy'),
   contract: Type.Literal('sweep_delegate'),
   account: Index,
+  epoch: Type.Optional(Index),
 });
 
 const sweep = (depositsMax: number, delegatesMax: number) =>
@@ -92,6 +95,7 @@ const sweep = (depositsMax: number, delegatesMax: number) =>
     kind: Type.Literal('sweep'),
     merchant: Uuid,
     account: Index,
+    epoch: Type.Optional(Index),
     deposits: Type.Array(closed({ index: Index, asset: Asset, amount: Digits }), {
       minItems: 1,
       maxItems: depositsMax,
@@ -105,8 +109,14 @@ const PURPOSES = {
   sweep: sweep(SWEEP_MAX, SWEEP_MAX),
   sweepOfTron: sweep(1, 0),
   sweepOfSolana: sweep(SWEEP_MAX, 0),
-  gas: closed({ kind: Type.Literal('gas'), account: Index }),
+  gas: closed({
+    kind: Type.Literal('gas'),
+    account: Index,
+    epoch: Type.Optional(Index),
+    to: Type.Optional(Type.Literal('owner')),
+  }),
   gasOfTron: closed({ kind: Type.Literal('gas'), account: Index, index: Type.Optional(Index) }),
+  move: closed({ kind: Type.Literal('move'), asset: Type.Union([Asset, Type.Null()]), amount: Digits }),
   energy: closed({
     kind: Type.Literal('energy'),
     account: Index,
@@ -135,6 +145,7 @@ const SHAPES = {
     ...ofMerchants,
     sweep: PURPOSES.sweep,
     gas: PURPOSES.gas,
+    move: PURPOSES.move,
     approve: PURPOSES.approve,
     deploy: DeployPlain,
     fill: PURPOSES.fill,
@@ -157,6 +168,7 @@ const Request = closed({
   network: Network,
   genesis: Type.Optional(Type.String({ pattern: '^[0-9A-Za-z]{32,64}$' })),
   account: Index,
+  epoch: Type.Optional(Index),
   attempt: closed({
     history: Name,
     attemptId: AttemptId,
@@ -178,7 +190,20 @@ const Addresses = closed({
 });
 const Claim = closed({ history: Name, over: Ordinal });
 const Freeze = closed({ reason: Type.String({ minLength: 1, maxLength: 500 }) });
-const Unfreeze = closed({ passphrase: Type.String({ minLength: 1, maxLength: 1_000 }) });
+const Passphrase = Type.String({ minLength: 1, maxLength: 1_000 });
+const Unfreeze = closed({ passphrase: Passphrase });
+const Ethereum = Type.Literal('erc20');
+const Epoch = closed({ network: Ethereum, account: Index, epoch: Index, passphrase: Passphrase });
+const OwnerCall = closed({
+  network: Ethereum,
+  account: Index,
+  epoch: Index,
+  what: Type.Union([Type.Literal('operator'), Type.Literal('home')]),
+  nonce: Ordinal,
+  maxFeePerGas: Digits,
+  maxPriorityFeePerGas: Digits,
+  passphrase: Passphrase,
+});
 
 export const readAccountRequest = (value: unknown): AccountRequest => checked(Account, value);
 
@@ -193,6 +218,8 @@ export function readAddressesRequest(value: unknown): AddressesRequest {
 export const readJournalHead = (value: unknown): JournalHead => checked(Head, value);
 export const readClaimRequest = (value: unknown): ClaimRequest => checked(Claim, value);
 export const readFreezeRequest = (value: unknown): FreezeRequest => checked(Freeze, value);
+export const readEpochRequest = (value: unknown): EpochRequest => checked(Epoch, value);
+export const readOwnerCallRequest = (value: unknown): OwnerCallRequest => checked(OwnerCall, value);
 export const readUnfreezeRequest = (value: unknown): UnfreezeRequest => checked(Unfreeze, value);
 
 /** @throws InvalidRequest with one line; keys that the protocol does not have are refused */

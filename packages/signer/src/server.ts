@@ -11,8 +11,10 @@ import {
   readAccountRequest,
   readAddressesRequest,
   readClaimRequest,
+  readEpochRequest,
   readFreezeRequest,
   readJournalHead,
+  readOwnerCallRequest,
   readSignRequest,
   readUnfreezeRequest,
 } from './schemas.ts';
@@ -179,6 +181,8 @@ const CALLS = new Map<string, (signer: Signer, body: unknown) => Promise<object>
   [PATHS.addresses, (signer, body) => signer.addresses(readAddressesRequest(body))],
   [PATHS.journal, (signer, body) => signer.checkJournal(readJournalHead(body))],
   [PATHS.claim, (signer, body) => signer.claim(readClaimRequest(body))],
+  [PATHS.epochs, (signer, body) => signer.beginEpoch(readEpochRequest(body))],
+  [PATHS.ownerCalls, (signer, body) => signer.signOwnerCall(readOwnerCallRequest(body))],
   [PATHS.freeze, (signer, body) => withStatus(signer, signer.freeze(readFreezeRequest(body).reason))],
   [
     PATHS.unfreeze,

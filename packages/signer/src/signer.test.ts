@@ -132,6 +132,7 @@ test('accounts of each network, and deposit addresses of Solana, come from the s
     network: 'trc20',
     account: 1,
     extendedPublicKey: keys.trc20.extendedPublicKey(1),
+    epoch: 0,
     hot: keys.trc20.hot(1).address,
   });
   const { address: hot } = keys.spl.hot(1);

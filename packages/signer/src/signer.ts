@@ -10,6 +10,7 @@ import { attemptsBefore, judgeOnce, type OnceVerdict } from './judge-once.ts';
 import type { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
+import { signOwnerCall } from './owner-call.ts';
 import type { PaymentRules, Policy } from './policy.ts';
 import type {
   AccountAnswer,
@@ -18,9 +19,13 @@ import type {
   AddressesRequest,
   ClaimAnswer,
   ClaimRequest,
+  EpochAnswer,
+  EpochRequest,
   JournalAnswer,
   JournalHead,
   NetworkStatus,
+  OwnerCallAnswer,
+  OwnerCallRequest,
   SignAnswer,
   SignerStatus,
   SignRequest,
@@ -55,7 +60,7 @@ export class Signer {
   readonly #alarm: Alarm;
   readonly #options: SignerOptions;
   readonly #deposits = new Map<string, string>();
-  #unfreezing: Promise<void> = Promise.resolve();
+  #passphrases: Promise<void> = Promise.resolve();
 
   private constructor(options: SignerOptions, journal: Journal, memory: Memory) {
     this.#options = options;
@@ -113,9 +118,11 @@ export class Signer {
   }
 
   account({ network, account }: AccountRequest): AccountAnswer {
-    const { address: hot } = this.#keys[network].hot(account);
-    if (network === 'spl') return { network, account, hot };
-    return { network, account, extendedPublicKey: this.#keys[network].extendedPublicKey(account), hot };
+    if (network === 'spl') return { network, account, hot: this.#keys.spl.hot(account).address };
+    const keys = this.#keys[network];
+    const epoch = network === 'erc20' ? this.#memory.epochOf(account) : 0;
+    const { address: hot } = epoch === 0 ? keys.hot(account) : this.#keys.erc20.hot(account, epoch);
+    return { network, account, extendedPublicKey: keys.extendedPublicKey(account), epoch, hot };
   }
 
   addresses({ network, account, from, count }: AddressesRequest): AddressesAnswer {
@@ -124,6 +131,49 @@ export class Signer {
       (_, i) => this.#keys[network].deposit(account, from + i).address,
     );
     return { network, account, from, addresses };
+  }
+
+  /**
+   * Gives an account its next hot wallet, for ever: the one before only hands its coins over from now on. Asked for the present
+   * epoch, it changes nothing.
+   *
+   * @throws Refused; SignerMistake for a wrong passphrase
+   */
+  async beginEpoch({ network, account, epoch, passphrase }: EpochRequest): Promise<EpochAnswer> {
+    await this.#checkPassphrase(passphrase);
+    const present = this.#memory.epochOf(account);
+    if (account === 0) throw new Refused('epoch', 'account 0 is the gas tank, which is not rotated.');
+    if (epoch !== present && epoch !== present + 1)
+      throw new Refused(
+        'epoch',
+        `account ${account} is in epoch ${present}, so epoch ${epoch} cannot begin: they follow each other.`,
+      );
+    const { address: hot } = this.#keys.erc20.hot(account, epoch);
+    if (epoch !== present) {
+      this.#record({ type: 'epoch', at: this.#now(), account, epoch });
+      this.#log('epoch_begun', { account, epoch, hot });
+    }
+    await this.#journal.flushed();
+    crashPoint('epoch.journaled');
+    return { network, account, epoch, hot, journal: this.#journal.head };
+  }
+
+  /** @throws Refused; SignerMistake for a wrong passphrase, or where the policy does not allow it */
+  async signOwnerCall({ account, epoch, passphrase, ...call }: OwnerCallRequest): Promise<OwnerCallAnswer> {
+    await this.#checkPassphrase(passphrase);
+    const present = this.#memory.epochOf(account);
+    if (epoch !== present)
+      throw new Refused('epoch', `account ${account} is in epoch ${present}, not in ${epoch}.`);
+    const signed = signOwnerCall(this.#keys.erc20, this.#policy.erc20, {
+      account,
+      what: call.what,
+      address: this.#keys.erc20.hot(account, epoch).address,
+      nonce: BigInt(call.nonce),
+      maxFeePerGas: BigInt(call.maxFeePerGas),
+      maxPriorityFeePerGas: BigInt(call.maxPriorityFeePerGas),
+    });
+    this.#log('owner_signed', { account, epoch, what: call.what, tx: signed.txId });
+    return signed;
   }
 
   /** @throws Refused, JournalFailure */
@@ -135,7 +185,7 @@ export class Signer {
     await this.#journal.flushed();
     crashPoint('sign.journaled');
     const { raw, txId } =
-      'network' in verdict ? signOnce(this.#keys, request, verdict) : this.#signed(request.account, verdict);
+      'network' in verdict ? signOnce(this.#keys, request, verdict) : this.#signed(request, verdict);
     crashPoint('sign.signed');
     const { attemptId } = request.attempt;
     this.#log('signed', {
@@ -170,17 +220,22 @@ export class Signer {
     await this.#journal.flushed();
   }
 
-  /** @throws SignerMistake for a wrong passphrase; one is tried at a time, which takes a second */
+  /** @throws SignerMistake for a wrong passphrase */
   async unfreeze(passphrase: string): Promise<void> {
-    const turn = this.#unfreezing.then(() => this.#options.checkPassphrase(passphrase));
-    this.#unfreezing = turn.catch(() => undefined);
-    await turn;
+    await this.#checkPassphrase(passphrase);
     if (this.#memory.frozen !== null) {
       this.#record({ type: 'unfreeze', at: this.#now() });
       this.#alarm.reset();
       this.#log('unfrozen', {});
     }
     await this.#journal.flushed();
+  }
+
+  /** One is tried at a time, which takes a second. @throws SignerMistake for a wrong one */
+  async #checkPassphrase(passphrase: string): Promise<void> {
+    const turn = this.#passphrases.then(() => this.#options.checkPassphrase(passphrase));
+    this.#passphrases = turn.catch(() => undefined);
+    await turn;
   }
 
   async close(): Promise<void> {
@@ -191,7 +246,7 @@ export class Signer {
   async #findDead(request: SignRequest): Promise<ReadonlySet<string>> {
     const { spl } = this.#policy;
     if (spl === null || spl.node === null) return new Set();
-    const before = attemptsBefore(request, { memory: this.#memory, solana: this.#solanaBook });
+    const before = attemptsBefore(request, { memory: this.#memory });
     const signed = before.flatMap((attempt) => {
       const known = this.#memory.signedOnce(attempt);
       return known === undefined
@@ -232,7 +287,7 @@ export class Signer {
   }
 
   readonly #book = {
-    hot: (account: number) => this.#keys.erc20.hot(account).address,
+    hot: (account: number, epoch?: number) => this.#keys.erc20.hot(account, epoch).address,
     owner: (account: number) => this.#keys.erc20.owner(account).address,
     deposit: (account: number, index: number) => {
       const name = `${account} ${index}`;
@@ -242,14 +297,18 @@ export class Signer {
     },
   };
 
-  #signed(account: number, { tx, delegations }: Verdict) {
+  #signed({ account, epoch }: SignRequest, { tx, delegations }: Verdict) {
     const authorizations = delegations.map(({ account: owner, index, nonce, delegate }) =>
       signAuthorization(
         { chainId: tx.chainId, delegate, nonce },
         this.#keys.erc20.deposit(owner, index).privateKey,
       ),
     );
-    const { raw, hash } = signTransaction(tx, authorizations, this.#keys.erc20.hot(account).privateKey);
+    const { raw, hash } = signTransaction(
+      tx,
+      authorizations,
+      this.#keys.erc20.hot(account, epoch).privateKey,
+    );
     return { raw: toHex(raw), txId: toHex(hash) };
   }
 

@@ -26,7 +26,7 @@ export const OTHER_BATCH = '01890000-0000-7000-8000-0000000000bb';
 export const START = 1_790_000_000_000;
 
 const addressBook = {
-  hot: (account: number) => accounts.hot(account).address,
+  hot: (account: number, epoch?: number) => accounts.hot(account, epoch).address,
   owner: (account: number) => accounts.owner(account).address,
   deposit: (account: number, index: number) => accounts.deposit(account, index).address,
 };
@@ -115,6 +115,8 @@ export function transferBytes({ items, places: [place = 0] }: Payment): Partial<
 
 export interface RequestFields {
   account?: number;
+  /** Of the wallet that sends. */
+  epoch?: number;
   ordinal?: number;
   attempt?: string;
   history?: string;
@@ -125,16 +127,19 @@ export interface RequestFields {
 /** The attempt with that ordinal; its sequence is the same number unless the bytes have another. */
 export function request({
   account = 1,
+  epoch,
   ordinal = 0,
   attempt,
   history,
   bytes,
   purpose,
 }: RequestFields): SignRequest {
-  const idOf = (number: number) => `attempt ${account} ${number}`;
+  const wallet = epoch === undefined ? `${account}` : `${account}.${epoch}`;
+  const idOf = (number: number) => `attempt ${wallet} ${number}`;
   return {
     network: 'erc20',
     account,
+    ...(epoch === undefined ? {} : { epoch }),
     attempt: {
       history: history ?? 'first',
       attemptId: attempt ?? idOf(ordinal),

@@ -1,9 +1,12 @@
 import path from 'node:path';
-import { createJournal, readPolicy, Signer, serveSigner } from '@florin/signer';
+import { createJournal, readPolicy, Signer, SignerMistake, serveSigner } from '@florin/signer';
 import { SignerClient } from '@florin/signer/client';
 import { policyText } from '../../../packages/signer/src/test-policy.ts';
 import { accounts, keys } from '../../../packages/signer/src/test-requests.ts';
 import type { World } from './world.ts';
+
+/** Of the signer's keys, as a person types it. */
+export const PASSPHRASE = 'correct horse battery';
 
 /** A signer process's server in this process, on a socket, with a journal on disk. */
 export async function startSigner(
@@ -23,7 +26,9 @@ export async function startSigner(
     keys,
     policy: readPolicy(JSON.stringify(policy)),
     journalFile,
-    checkPassphrase: () => Promise.reject(new Error('nobody unfreezes here')),
+    checkPassphrase: async (given) => {
+      if (given !== PASSPHRASE) throw new SignerMistake('passphrase', 'the passphrase is wrong.');
+    },
     log: () => {},
   });
   const socket = path.join(folder, 'signer.sock');

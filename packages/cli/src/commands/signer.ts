@@ -4,7 +4,7 @@ import { askWords, showWords } from '../ask-words.ts';
 import { examples } from '../examples.ts';
 import { CommandFailure, wrongUsage } from '../failure.ts';
 import { runUntilSignal } from '../lifecycle.ts';
-import { type AddCommand, resource } from '../resource.ts';
+import type { AddCommand } from '../resource.ts';
 import { print, show, wantsJson } from '../show.ts';
 import { needed, readSignerAddress, type SignerFlags, withSigner, withSignerClient } from '../signer.ts';
 import { note } from '../terminal.ts';
@@ -146,7 +146,7 @@ const addExportXpub: AddCommand = (group) => {
     .description(
       'Show the public key of an account, from which its deposit addresses follow, and its hot wallet; on spl the wallet alone',
     )
-    .addOption(new Option('--network <network>').choices(NETWORKS).default('erc20'))
+    .addOption(new Option('--network <network>', 'whose account it is').choices(NETWORKS).default('erc20'))
     .action(async (account: string, flags: SignerFlags & { network: SignerNetwork }, command: Command) => {
       if (!/^\d{1,10}$/.test(account))
         throw wrongUsage(`${account} is no account: give a number, such as 1.`);
@@ -234,6 +234,36 @@ const addUnfreeze: AddCommand = (group) => {
 const pickFrozen = ({ frozen }: { frozen: { since: number; reason: string } | null }) =>
   frozen === null ? { frozen: false } : { frozen: true, ...frozen };
 
+const addBeginEpoch: AddCommand = (group) => {
+  clientCommand(group, 'begin-epoch <account> <epoch>', [
+    'florin signer begin-epoch 1 1 --passphrase-file passphrase',
+  ])
+    .description(
+      'Tell a signer whose journal was lost in which epoch an account is, one after another up to the one that ' +
+        'a dry run of florin signer rotate names. To give a merchant a new hot wallet use florin signer rotate.',
+    )
+    .requiredOption(...PASSPHRASE_FILE)
+    .action(
+      async (
+        account: string,
+        epoch: string,
+        { passphraseFile, ...flags }: SignerFlags & KeyFlags,
+        command: Command,
+      ) => {
+        const wanted = {
+          network: 'erc20',
+          account: Number(digits(account, 'the account')),
+          epoch: Number(digits(epoch, 'the epoch')),
+        } as const;
+        await withSignerClient(flags, async (client, { readPassphrase }) => {
+          const passphrase = readPassphrase(passphraseFile, credentials());
+          const { hot, journal, ...begun } = await client.beginEpoch({ ...wanted, passphrase });
+          show(command, { account: begun.account, epoch: begun.epoch, hot, entries: journal.entries });
+        });
+      },
+    );
+};
+
 const addVerifyJournal: AddCommand = (group) => {
   const command = group
     .command('verify-journal')
@@ -315,16 +345,7 @@ export const SIGNER_OPERATIONS: readonly AddCommand[] = [
   addStatus,
   addFreeze,
   addUnfreeze,
+  addBeginEpoch,
   addVerifyJournal,
   addOwnerCall,
 ];
-
-export const addSigner = resource({
-  name: 'signer',
-  description: 'The process that holds the keys of real money',
-  examples: [
-    'florin signer init --key-file keys.json --passphrase-file passphrase --journal signer.journal',
-    'florin signer status --signer unix:/run/florin/signer.sock',
-  ],
-  operations: SIGNER_OPERATIONS,
-});

@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import { sql } from 'kysely';
+import { type Generated, sql } from 'kysely';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { type Db, transact } from '../platform/db/index.ts';
 
@@ -14,6 +14,7 @@ declare module '../platform/db/db.ts' {
       merchant_id: string;
       extended_public_key: string | null;
       begins_at: bigint | null;
+      epoch: Generated<number>;
       created_at: bigint | number;
     };
   }
@@ -28,6 +29,8 @@ export interface ChainAccount {
   extendedPublicKey: string;
   /** A block before which nobody can have paid to it. */
   beginsAt: bigint;
+  /** Number of its present hot wallet: one more with each rotation. */
+  epoch: number;
 }
 
 /** Where an account's facts come from. */
@@ -56,12 +59,17 @@ export async function openAccount(
     await sql`lock table chain_account in share row exclusive mode`.execute(tx);
     const known = await findRow(tx, merchantId, network);
     if (known !== undefined) return known;
-    const { rows } = await sql<{ account: number; extended_public_key: null; begins_at: null }>`
+    const { rows } = await sql<{
+      account: number;
+      extended_public_key: null;
+      begins_at: null;
+      epoch: number;
+    }>`
       insert into chain_account (network, account, merchant_id, created_at)
       select ${network}, case when ${merchantId}::uuid = ${NIL_ID}::uuid then 0 else coalesce(max(account), 0) + 1 end,
         ${merchantId}::uuid, ${nowSeconds}::bigint
       from chain_account where network = ${network}
-      returning account, extended_public_key, begins_at`.execute(tx);
+      returning account, extended_public_key, begins_at, epoch`.execute(tx);
     if (rows[0] === undefined) throw new Error('an insert of an account returned no row');
     return rows[0];
   });
@@ -77,13 +85,13 @@ export async function openAccount(
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
     throw new Error(`the signer gave two keys for account ${account} on ${network}: check its seed`);
-  return { merchantId, network, account, extendedPublicKey: publicKey, beginsAt };
+  return { merchantId, network, account, extendedPublicKey: publicKey, beginsAt, epoch: reserved.epoch };
 }
 
 const findRow = (db: Db, merchantId: string, network: Network) =>
   db
     .selectFrom('chain_account')
-    .select(['account', 'extended_public_key', 'begins_at'])
+    .select(['account', 'extended_public_key', 'begins_at', 'epoch'])
     .where('network', '=', network)
     .where('merchant_id', '=', merchantId)
     .executeTakeFirst();
@@ -91,9 +99,11 @@ const findRow = (db: Db, merchantId: string, network: Network) =>
 /** All accounts whose key is known. */
 async function listAccounts(db: Db): Promise<ChainAccount[]> {
   const rows = await db.selectFrom('chain_account').selectAll().execute();
-  return rows.flatMap(({ merchant_id: merchantId, network, account, extended_public_key: key, begins_at }) =>
-    key === null ? [] : [{ merchantId, network, account, extendedPublicKey: key, beginsAt: begins_at ?? 0n }],
-  );
+  return rows.flatMap(({ merchant_id: merchantId, extended_public_key: key, begins_at, ...row }) => {
+    const { network, account, epoch } = row;
+    if (key === null) return [];
+    return [{ merchantId, network, account, extendedPublicKey: key, beginsAt: begins_at ?? 0n, epoch }];
+  });
 }
 
 const RELOAD_MIN_MS = 1_000;

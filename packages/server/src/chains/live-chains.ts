@@ -57,7 +57,7 @@ export interface LiveChains {
 /** Live chains, and who has which account on them. */
 export interface LiveNetworks {
   chains: LiveChains;
-  accounts: Pick<Accounts, 'find' | 'findNow'>;
+  accounts: Pick<Accounts, 'find' | 'findNow' | 'load'>;
 }
 
 /** @returns undefined where the network is not set up, or the merchant has no account on it */

@@ -46,6 +46,8 @@ export interface ChainRegistry {
   isSignedText(merchant: Pick<ChainOwner, 'mode'>, network: Network, signed: SignedText): Promise<boolean>;
   /** The holder of the keys of a merchant's wallets; undefined where this installation has none. */
   holder(merchant: ChainOwner): WalletHolder | undefined;
+  /** Reads accounts again: another process has given a merchant a new hot wallet. */
+  refresh(): Promise<void>;
   /** The chain of a sandbox merchant with its controls. The caller has checked the merchant's mode. */
   sandbox(merchantId: string, network: Network): SimulatedChain;
 }
@@ -101,6 +103,7 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
         : (await live?.chains.isSignedText(network, signed)) === true,
     holder: ({ merchantId, mode }) =>
       mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : live?.chains.holder,
+    refresh: async () => await live?.accounts.load(),
     of: (merchant, network) => {
       const chain = chainOf(merchant, network);
       if (chain !== undefined) return chain;

@@ -59,11 +59,13 @@ export async function compareWithChain(
   deps: { db: Db; chains: ChainRegistry },
   { merchant, network }: MerchantNetwork,
 ): Promise<ChainComparison[]> {
+  await deps.chains.refresh();
   const chain = deps.chains.of(merchant, network);
-  const sender = await chain.sender('hot');
+  const wallets = await chain.hotWallets();
+  const sender = wallets.at(-1) ?? '';
   const books = await readBooks(deps.db, { merchant, network });
   const { addresses } = books.deposits;
-  const { height, found } = await readFinal(chain, [sender, ...addresses]);
+  const { height, found } = await readFinal(chain, [...wallets, ...addresses]);
   const { paid, incoming } = await paidUpTo(chain, books, height);
   // Coins that are credited and not in final blocks yet count against those that are there and not credited yet.
   const arrived = withoutEarly(
@@ -79,7 +81,8 @@ export async function compareWithChain(
     const coins = found.get(currency) ?? new Map<string, bigint>();
     const { mismatches, surplus } = compareCoins({
       expected: credited - unbooked + sumOf(arrived.get(currency)),
-      hot: { address: sender, found: coins.get(sender) ?? 0n, incoming: incoming.get(currency) ?? 0n },
+      // Rotated ones are the merchant's as well.
+      hot: { address: sender, found: sumAt(coins, wallets), incoming: incoming.get(currency) ?? 0n },
       deposits: depositsOf(books, currency, { coins, arrived: arrived.get(currency) }),
     });
     const differences = mismatches.map(({ address, ...amounts }) => {
@@ -94,6 +97,9 @@ type ByAddress = ReadonlyMap<string, bigint>;
 
 const sumOf = (amounts: ByAddress | undefined) =>
   [...(amounts?.values() ?? [])].reduce((sum, amount) => sum + amount, 0n);
+
+const sumAt = (coins: ByAddress, addresses: readonly string[]) =>
+  addresses.reduce((sum, address) => sum + (coins.get(address) ?? 0n), 0n);
 
 /** Found and expected coins of each deposit address. */
 function depositsOf(

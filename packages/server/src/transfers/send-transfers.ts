@@ -28,6 +28,7 @@ import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } fr
 import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
 import type { BlockedBy } from './states.ts';
 import { refuel } from './wallets/prepare-wallet.ts';
+import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
 import { WalletBehind } from './wallets/wallet-queries.ts';
 import type { TransferDeps, Work } from './work.ts';
@@ -261,6 +262,17 @@ async function blockOnError(work: Work, make: () => Promise<BlockedBy>): Promise
       const message =
         'a wallet was used elsewhere, or this database is an old copy: nothing new is sent from it';
       logOncePerMinute(work, message, { err: error });
+      return 'held';
+    }
+    if (error instanceof WalletRotated) {
+      // The next run has the present one.
+      await work.deps.chains.refresh();
+      work.deps.log.info({ network: error.network, group_ids: work.groupIds }, error.message);
+      return 'stopped';
+    }
+    if (error instanceof WalletClosing) {
+      const fields = { network: error.network, group_ids: work.groupIds };
+      work.deps.log.info(fields, 'the hot wallet is being rotated, transfers wait');
       return 'held';
     }
     if (error instanceof SigningHeld) {

@@ -41,6 +41,15 @@ export const ACTIVATION_MOVES = new Moves<ActivationStatus>('an activation', {
   failed: [],
 });
 
+/** Of a hot wallet that another takes the place of: closed to new work; handing its coins over; empty for good. */
+export type RotationStatus = 'closing' | 'moving' | 'done';
+
+export const ROTATION_MOVES = new Moves<RotationStatus>('a rotation', {
+  closing: ['moving'],
+  moving: ['done'],
+  done: [],
+});
+
 /** The network's reason for a failed charge, where it gives one; `network_unavailable`: a charge was not sent in time. */
 export type TransferFailure =
   | 'address_risk'

@@ -1,13 +1,14 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ColumnType, Generated } from 'kysely';
-import type { KeyRef } from '../chains/port/index.ts';
+import type { KeyRef, RotatedKeyRef } from '../chains/port/index.ts';
 import type { ActivationFault } from './attempts/charge-readiness.ts';
 import type { StoredCharge, StoredMandate, StoredPermit } from './charges/charges.ts';
-import type { ActivationStatus, AttemptStatus, TransferStatus } from './states.ts';
+import type { ActivationStatus, AttemptStatus, RotationStatus, TransferStatus } from './states.ts';
 
 /** A movement of the service itself as it is stored; amounts are decimal digits. */
 export type StoredMovement =
-  | { kind: 'gas'; amount: string }
+  | { kind: 'gas'; amount: string; to?: 'owner' | RotatedKeyRef }
+  | { kind: 'move'; asset: Asset | null; amount: string }
   | { kind: 'approve'; asset: Asset; amount: string }
   | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' | 'sweep_delegate' }
   | { kind: 'account' }
@@ -131,6 +132,16 @@ declare module '../platform/db/db.ts' {
       status: ActivationStatus;
       fault: ActivationFault | null;
       created_at: bigint | number;
+      completed_at: bigint | number | null;
+    };
+    wallet_rotation: {
+      merchant_id: string;
+      rotation_id: string;
+      network: Network;
+      epoch: number;
+      status: RotationStatus;
+      created_at: bigint | number;
+      switched_at: bigint | number | null;
       completed_at: bigint | number | null;
     };
     wallet: {

@@ -21,7 +21,12 @@ import type { Call } from './transaction.ts';
 export interface MovementWallets {
   /** The merchant's account number, from 1. */
   account: number;
+  /** The present hot wallet. */
   hot: Address;
+  /** Those of the epochs before, in order. */
+  rotated: readonly Address[];
+  /** The first hot wallet of all. */
+  first: Address;
   /** Owner of its account at the collector. */
   owner: Address;
   tank: Address;
@@ -49,18 +54,26 @@ export function buildMovementCall(
   const limit = (use: GasUse) => gasLimit(use, network.feeCeilings.gasPerTransaction);
   switch (movement.kind) {
     case 'fill': {
-      if (keyRef !== 'tank') assertSender(keyRef, 'hot', movement.kind);
-      const self = keyRef === 'tank' ? wallets.tank : wallets.hot;
+      const self = keyRef === 'tank' ? wallets.tank : walletAt(wallets, keyRef).address;
       return { call: plainCall(self, '0x', limit({ kind: 'plain' })), purpose: { kind: 'fill' } };
     }
     case 'gas': {
       assertSender(keyRef, 'tank', movement.kind);
       if (movement.amount <= 0n) throw new UnbuildableTransfer('a top-up of gas is an amount above 0');
-      const call = plainCall(wallets.hot, '0x', limit({ kind: 'plain' }));
-      return {
-        call: { ...call, value: movement.amount },
-        purpose: { kind: 'gas', account: wallets.account },
-      };
+      return gasCall(wallets, movement, limit({ kind: 'plain' }));
+    }
+    case 'move': {
+      const { asset, amount } = movement;
+      if (!keyRef.startsWith('hot:') || amount <= 0n)
+        throw new UnbuildableTransfer(`a rotated wallet hands coins over, not ${keyRef}`);
+      const purpose = { kind: 'move', asset, amount: String(amount) } as const;
+      if (asset === null) {
+        const call = plainCall(wallets.hot, '0x', limit({ kind: 'plain' }));
+        return { call: { ...call, value: amount }, purpose };
+      }
+      const args = [wallets.hot, amount] as const;
+      const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transfer', args });
+      return { call: plainCall(tokenOf(network, asset), data, limit({ kind: 'transfer' })), purpose };
     }
     case 'approve': {
       assertSender(keyRef, 'hot', movement.kind);
@@ -92,16 +105,45 @@ export function buildMovementCall(
       if (state.isDeployed) throw new UnbuildableTransfer(`${movement.contract} is at ${address} already`);
       const gas = limit({ kind: 'deploy', bytes: data.length });
       const call = plainCall(DETERMINISTIC_DEPLOYER, bytesToHex(data), gas);
-      return { call, purpose: deployPurpose(movement.contract, wallets.account) };
+      return { call, purpose: deployPurpose(movement.contract, wallets) };
     }
   }
 }
 
+function gasCall(
+  wallets: MovementWallets,
+  { to, amount }: Extract<Movement, { kind: 'gas' }>,
+  gas: bigint,
+): BuiltMovement {
+  const { account, owner } = wallets;
+  const wallet = to === 'owner' ? { address: owner } : walletAt(wallets, to ?? 'hot');
+  const where = to === 'owner' ? { to } : 'epoch' in wallet ? epochField(wallet.epoch) : {};
+  const call = { ...plainCall(wallet.address, '0x', gas), value: amount };
+  return { call, purpose: { kind: 'gas', account, ...where } };
+}
+
+/** The signer knows requests without an epoch as those of the first one. */
+export const epochField = (epoch: number): { epoch?: number } => (epoch === 0 ? {} : { epoch });
+
+/** A hot wallet, and its epoch. @throws UnbuildableTransfer where the key is another's */
+export function walletAt(
+  { hot, rotated }: Pick<MovementWallets, 'hot' | 'rotated'>,
+  keyRef: KeyRef,
+): { address: Address; epoch: number } {
+  if (keyRef === 'hot') return { address: hot, epoch: rotated.length };
+  const epoch = keyRef.startsWith('hot:') ? Number(keyRef.slice('hot:'.length)) : Number.NaN;
+  const address = rotated[epoch];
+  if (address === undefined) throw new UnbuildableTransfer(`${keyRef} is no hot wallet of this merchant`);
+  return { address, epoch };
+}
+
 function deployPurpose(
   contract: Extract<Movement, { kind: 'deploy' }>['contract'],
-  account: number,
+  { account, rotated }: MovementWallets,
 ): Purpose {
-  return contract === 'sweep_delegate' ? { kind: 'deploy', contract, account } : { kind: 'deploy', contract };
+  return contract === 'sweep_delegate'
+    ? { kind: 'deploy', contract, account, ...epochField(rotated.length) }
+    : { kind: 'deploy', contract };
 }
 
 /** The contract's address and the deployer's data. Its sweeper and delegate are those of the installation's gas tank. */

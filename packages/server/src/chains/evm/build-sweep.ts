@@ -2,6 +2,7 @@ import type { Purpose } from '@florin/signer/protocol';
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { DEPOSIT_INDEX_MAX, type SweepItem, UnbuildableTransfer } from '../port/port.ts';
 import { Sweeper } from './artifacts.ts';
+import { epochField } from './build-movement.ts';
 import { plainCall, tokenOf } from './build-transfer.ts';
 import { delegationTo } from './contracts.ts';
 import { type GasUse, gasLimit, mostThatFit } from './gas.ts';
@@ -62,7 +63,7 @@ export function assertSweepable(network: EvmNetwork, items: readonly SweepItem[]
  */
 export function buildSweepCall(
   network: EvmNetwork,
-  { items, states, delegate, merchant, account }: SweepPlan,
+  { items, states, delegate, merchant, account, epoch }: SweepPlan,
 ): BuiltSweep {
   assertSweepable(network, items);
   const expected = delegationTo(delegate);
@@ -83,6 +84,7 @@ export function buildSweepCall(
       kind: 'sweep',
       merchant,
       account,
+      ...epochField(epoch),
       deposits: items.map(({ index, asset, amount }) => ({ index, asset, amount: String(amount) })),
       delegates: delegating.map(({ index, nonce }) => ({ index, nonce: String(nonce) })),
     },
@@ -96,6 +98,8 @@ export interface SweepPlan {
   delegate: Address;
   merchant: string;
   account: number;
+  /** Of the hot wallet that it goes to. */
+  epoch: number;
 }
 
 function sweeperOf({ name, sweeper }: EvmNetwork): Address {

@@ -1,3 +1,4 @@
+import { ASSETS } from '@florin/contract/money';
 import type {
   Broadcast,
   Chain,
@@ -15,6 +16,7 @@ import type {
   MovementSpec,
   Precheck,
   PrecheckRequest,
+  RotationFacts,
   SignedMandate,
   SignedTx,
   SweepSpec,
@@ -43,10 +45,11 @@ export class EvmChain extends EvmReader implements Chain {
 
   constructor(options: EvmChainOptions) {
     super(options);
-    const { network, node, signer, merchantId, account, addresses, tank } = options;
+    const { network, node, signer, merchantId, account, addresses, tank, epoch = 0 } = options;
     const deposit = async (index: number) => addresses.deposit(index);
-    const { hot, owner } = addresses;
-    const wallets = { account, hot, owner, tank, deposit };
+    const rotated = Array.from({ length: epoch }, (_, n) => addresses.hotAt(n));
+    const { owner } = addresses;
+    const wallets = { account, hot: addresses.hotAt(epoch), rotated, owner, tank, deposit };
     const sender = new EvmSender({ network, node, signer, merchantId, wallets, head: () => this.head() });
     this.#sender = sender;
     this.caps = {
@@ -66,6 +69,13 @@ export class EvmChain extends EvmReader implements Chain {
 
   precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
     return this.#sender.precheckCharges(request);
+  }
+
+  readRotation(): Promise<RotationFacts> {
+    return this.#sender.readRotation(async (address) => {
+      const held = await Promise.all(ASSETS.map((asset) => this.balance(address, asset, 'final')));
+      return held.every((units) => units === 0n);
+    });
   }
 
   nativeBalance(address: string): Promise<bigint> {

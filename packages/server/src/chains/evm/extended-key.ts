@@ -13,22 +13,30 @@ const CACHED_MAX = 20_000;
 
 /**
  * The addresses of one merchant's account, derived from the extended public key of `m/44'/60'/a'` alone: deposits at `0/i`,
- * the hot wallet at `1/0`, the owner of its account at the collector at `2/0`. A derivation takes about a millisecond.
+ * the hot wallet of each epoch at `1/epoch`, the owner of its account at the collector at `2/0`. A derivation takes about a millisecond.
  *
  * @throws RangeError where the text is no extended public key of an account
  */
 export class AccountAddresses {
+  /** The first hot wallet. */
   readonly hot: string;
   /** Owner of the merchant's account at the collector. */
   readonly owner: string;
   readonly #deposits: HDKey;
+  readonly #wallets: HDKey;
   readonly #cached = new Map<number, string>();
 
   constructor(extendedPublicKey: string) {
     const account = readExtendedKey(extendedPublicKey);
     this.#deposits = account.deriveChild(DEPOSITS);
-    this.hot = addressOf(account.deriveChild(WALLETS).deriveChild(0));
+    this.#wallets = account.deriveChild(WALLETS);
+    this.hot = this.hotAt(0);
     this.owner = addressOf(account.deriveChild(OWNERS).deriveChild(0));
+  }
+
+  /** The hot wallet of an epoch. */
+  hotAt(epoch: number): string {
+    return addressOf(this.#wallets.deriveChild(epoch));
   }
 
   /** @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX` */

@@ -4,6 +4,7 @@ import type { SignerAddress } from '../../platform/config.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount } from '../accounts.ts';
 import type { LiveChains, NetworkFacts, SignedText, Tank } from '../live-chains.ts';
+import type { Broadcast } from '../port/port.ts';
 import { BlockFeed } from './blocks.ts';
 import {
   type DeploymentQuote,
@@ -17,11 +18,13 @@ import {
 import { EvmEndpoints } from './endpoints.ts';
 import { EvmChain } from './evm-chain.ts';
 import { AccountAddresses } from './extended-key.ts';
+import { priceOf } from './fees.ts';
 import type { EvmNetwork } from './network.ts';
 import { CheckedNode } from './network-check.ts';
-import { readsOf } from './node-answers.ts';
+import { readFeeHistory, readsOf } from './node-answers.ts';
 import { readNative } from './precheck.ts';
 import { RemoteSigner } from './remote-signer.ts';
+import { sendSigned } from './send.ts';
 import { isSignedText } from './signed-text.ts';
 import { type ContractReport, verifyContracts } from './verify-contracts.ts';
 
@@ -46,7 +49,7 @@ export class LiveEthereum implements LiveChains, AccountSource {
   readonly #rpc: EvmEndpoints;
   readonly #node: CheckedNode;
   readonly #feed: BlockFeed;
-  readonly #chains = new Map<number, EvmChain>();
+  readonly #chains = new Map<string, EvmChain>();
 
   constructor(options: LiveOptions) {
     const { network, signer, nowMs, log, ca } = options;
@@ -58,11 +61,13 @@ export class LiveEthereum implements LiveChains, AccountSource {
     this.#feed = new BlockFeed(this.#node, network, network.isTest ? { refreshMs: TEST_REFRESH_MS } : {});
   }
 
-  of({ merchantId, network, account, extendedPublicKey, beginsAt }: ChainAccount): EvmChain | undefined {
+  of({ merchantId, network, account, ...known }: ChainAccount): EvmChain | undefined {
     const tank = this.#options.tankAccount();
     if (network !== 'erc20' || tank === undefined) return undefined;
-    const known = this.#chains.get(account);
-    if (known !== undefined) return known;
+    const { extendedPublicKey, beginsAt, epoch } = known;
+    const name = `${account} ${epoch}`;
+    const opened = this.#chains.get(name);
+    if (opened !== undefined) return opened;
     const chain = new EvmChain({
       network: this.#options.network,
       node: this.#node,
@@ -70,12 +75,13 @@ export class LiveEthereum implements LiveChains, AccountSource {
       addresses: new AccountAddresses(extendedPublicKey),
       tank: new AccountAddresses(tank.extendedPublicKey).hot,
       beginsAt,
+      epoch,
       nowMs: this.#options.nowMs,
       signer: this.holder,
       merchantId,
       account,
     });
-    this.#chains.set(account, chain);
+    this.#chains.set(name, chain);
     return chain;
   }
 
@@ -111,9 +117,9 @@ export class LiveEthereum implements LiveChains, AccountSource {
   async verifyContracts(accounts: readonly ChainAccount[]): Promise<ContractReport[]> {
     const { network, tankAccount } = this.#options;
     const tankKey = tankAccount()?.extendedPublicKey ?? (await this.keyOf(0));
-    const merchants = accounts.map(({ merchantId, extendedPublicKey }) => ({
+    const merchants = accounts.map(({ merchantId, extendedPublicKey, epoch }) => ({
       merchantId,
-      hot: new AccountAddresses(extendedPublicKey).hot,
+      hot: new AccountAddresses(extendedPublicKey).hotAt(epoch),
     }));
     return await verifyContracts(this.#rpc, {
       network,
@@ -141,6 +147,50 @@ export class LiveEthereum implements LiveChains, AccountSource {
   /** Those that are not on the chain yet. @throws UnbuildableTransfer where one failed; ChainUnavailable */
   async readOpenDeployments(sent: readonly SentDeployment[]): Promise<SentDeployment[]> {
     return await readOpenDeployments(this.#rpc, sent);
+  }
+
+  /** The hot wallet of an account in an epoch, which need not have begun. */
+  hotWallet({ extendedPublicKey }: ChainAccount, epoch: number): string {
+    return new AccountAddresses(extendedPublicKey).hotAt(epoch);
+  }
+
+  /**
+   * Sends a transaction of the owner of a merchant's account at the collector, which names its present hot wallet.
+   *
+   * @param call `raise`: how often its fees are raised by a quarter, as no block took it before
+   * @returns what the node answered; what the chain has later decides
+   * @throws SigningHeld, FeeCeilingReached, ChainUnavailable
+   */
+  async sendOwnerCall(
+    { account, epoch }: ChainAccount,
+    call: { what: 'operator' | 'home'; nonce: bigint; raise: number; passphrase: string },
+  ): Promise<Broadcast> {
+    const { network } = this.#options;
+    const price = priceOf(await readFeeHistory(readsOf(this.#node)), network.feeCeilings);
+    const raised = (fee: bigint, most: bigint) => {
+      const wanted = (fee * BigInt(4 + call.raise)) / 4n;
+      return wanted < most ? wanted : most;
+    };
+    const { maxFeePerGas: most, maxPriorityFeePerGas: mostTip } = network.feeCeilings;
+    const { what, nonce, passphrase } = call;
+    const signed = await this.holder.signOwnerCall({
+      account,
+      epoch,
+      what,
+      nonce: String(nonce),
+      maxFeePerGas: String(raised(price.maxFeePerGas, most)),
+      maxPriorityFeePerGas: String(raised(price.maxPriorityFeePerGas, mostTip)),
+      passphrase,
+    });
+    const { raw, txId, owner: sender } = signed;
+    return await sendSigned(this.#node, network, {
+      network: 'erc20',
+      raw,
+      txId,
+      sender,
+      itemIds: [],
+      sequence: String(nonce),
+    });
   }
 
   /** @throws SignerUnavailable */

@@ -21,8 +21,8 @@ import { walletJson } from './wallet-json.ts';
 /** The wallets of a merchant's account at the collector. */
 export interface MandateHolder {
   owner: Address;
-  /** Its first operator and home. */
-  hot: Address;
+  /** Its first operator and home, which its id follows from: the merchant's first hot wallet. */
+  first: Address;
 }
 
 const CAP_MAX = 2n ** 64n - 1n;
@@ -45,7 +45,7 @@ export function termsOf(network: EvmNetwork, holder: MandateHolder, mandate: Omi
   const checked = checkErc20Address(payer);
   if (!checked.ok || checked.canonical !== payer)
     refuse('the payer is no wallet, or not in its canonical form');
-  if (mandate.recipient !== holder.hot) refuse('its recipient is not the wallet of this account');
+  if (mandate.recipient !== holder.first) refuse('its recipient is not the wallet of this account');
   if (cap <= 0n || cap > CAP_MAX) refuse('cap out of range');
   if (subscriptions === undefined) return refuse('the number of subscriptions is missing');
   if (!isWithin(subscriptions, 1, SUBSCRIPTIONS_MAX)) refuse('number of subscriptions out of range');
@@ -54,7 +54,7 @@ export function termsOf(network: EvmNetwork, holder: MandateHolder, mandate: Omi
   return {
     payer: toAddress(payer),
     token: tokenOf(network, mandate.asset),
-    account: bytesToHex(collectorAccount(holder.owner, holder.hot)),
+    account: bytesToHex(collectorAccount(holder.owner, holder.first)),
     cap,
     period: PERIOD_SECONDS_MIN[mandate.period],
     subscriptions,
@@ -95,7 +95,7 @@ export function mandateSetupOf(
 ): MandateSetup {
   if (allowance < 0n || allowance > ALLOWANCE_MAX) throw new UnbuildableTransfer('allowance out of range');
   const { permitUntil: _, ...terms } = request;
-  const complete = { ...terms, recipient: holder.hot };
+  const complete = { ...terms, recipient: holder.first };
   const typedData = typedDataOf(network, termsOf(network, holder, complete));
   const mandate = { ...complete, mandateId: hashTypedData(typedData) };
   const spender = collectorOf(network);
@@ -127,8 +127,8 @@ export function activateData(terms: MandateTerms, signature: Hex, permit?: Signe
   return encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'activateWithPermit', args });
 }
 
-export function openData({ owner, hot }: MandateHolder): Hex {
-  return encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'open', args: [owner, hot, hot] });
+export function openData({ owner, first }: MandateHolder): Hex {
+  return encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'open', args: [owner, first, first] });
 }
 
 /** A contract's wallet signs in a form of its own. */

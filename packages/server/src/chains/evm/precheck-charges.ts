@@ -98,7 +98,7 @@ async function readAccount({
   node,
   wallets,
 }: MerchantOnNetwork): Promise<Pick<ChargesPrecheck, 'isAccountMissing' | 'isOtherOperator'>> {
-  const account = bytesToHex(collectorAccount(wallets.owner, wallets.hot));
+  const account = bytesToHex(collectorAccount(wallets.owner, wallets.first));
   const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args: [account] });
   const params = [{ to: collectorOf(network), data }, 'latest'];
   const answer = await readsOf(node).agreed('eth_call', params);

@@ -36,6 +36,8 @@ export interface ReaderOptions {
   feed: BlockFeed;
   /** Of the merchant. */
   addresses: AccountAddresses;
+  /** Of the merchant's present hot wallet (0). */
+  epoch?: number | undefined;
   /** Address of the installation's gas tank, which all merchants share. */
   tank: string;
   /** Height at which the merchant's account was opened: a scan without cursor begins there (0). */
@@ -49,6 +51,7 @@ export type ReadingPart = Pick<
   | 'network'
   | 'validateAddress'
   | 'sender'
+  | 'hotWallets'
   | 'unpayableAddresses'
   | 'depositAddress'
   | 'nextSequence'
@@ -65,11 +68,13 @@ export type ReadingPart = Pick<
 export class EvmReader implements ReadingPart {
   readonly network: Network = 'erc20';
   readonly #options: ReaderOptions;
+  readonly #hot: readonly string[];
   readonly #scanning: ScanContext;
 
   constructor(options: ReaderOptions) {
-    const { feed, network, beginsAt = 0n } = options;
+    const { feed, network, beginsAt = 0n, addresses, epoch = 0 } = options;
     this.#options = options;
+    this.#hot = Array.from({ length: epoch + 1 }, (_, n) => addresses.hotAt(n));
     this.#scanning = { feed, beginsAt, earlyConfirmations: network.finality.earlyConfirmations };
   }
 
@@ -84,13 +89,17 @@ export class EvmReader implements ReadingPart {
 
   async sender(keyRef: KeyRef): Promise<string> {
     const { addresses, tank } = this.#options;
-    if (keyRef === 'hot') return addresses.hot;
+    if (keyRef === 'hot') return this.#hot.at(-1) ?? addresses.hot;
+    if (keyRef.startsWith('hot:')) return addresses.hotAt(Number(keyRef.slice('hot:'.length)));
     return keyRef === 'tank' ? tank : addresses.deposit(Number(keyRef.slice('deposit:'.length)));
   }
 
+  async hotWallets(): Promise<readonly string[]> {
+    return this.#hot;
+  }
+
   async unpayableAddresses(): Promise<readonly string[]> {
-    const { addresses, tank } = this.#options;
-    return [addresses.hot, tank, ...this.#contracts().keys()];
+    return [...this.#hot, this.#options.tank, ...this.#contracts().keys()];
   }
 
   async depositAddress({ index }: { index: number }): Promise<DepositAddress> {

@@ -1,5 +1,9 @@
 import { SignerUnavailable as NoAnswer, type SignerClient, SignerRefused } from '@florin/signer/client';
 import type {
+  EpochAnswer,
+  EpochRequest,
+  OwnerCallAnswer,
+  OwnerCallRequest,
   Purpose,
   RefusalAnswer,
   SignAnswer,
@@ -7,7 +11,7 @@ import type {
   SignRequest,
   Threshold,
 } from '@florin/signer/protocol';
-import { SignerUnavailable } from '../port/port-errors.ts';
+import { SignerUnavailable, SigningHeld } from '../port/port-errors.ts';
 import type {
   ApprovalRule,
   ApprovalRules,
@@ -71,6 +75,23 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
   async keyOf(account: number): Promise<string> {
     const { extendedPublicKey } = await orUnavailable(this.#client.account({ network: 'erc20', account }));
     return extendedPublicKey;
+  }
+
+  /** The number of an account's present hot wallet. @throws SignerUnavailable */
+  async epochOf(account: number): Promise<number> {
+    return (await orUnavailable(this.#client.account({ network: 'erc20', account }))).epoch;
+  }
+
+  /** As `SignerClient.beginEpoch`. @throws SigningHeld where it refuses; SignerUnavailable */
+  async beginEpoch(request: Omit<EpochRequest, 'network'>): Promise<EpochAnswer> {
+    const begun = await orHeld(this.#client.beginEpoch({ network: 'erc20', ...request }));
+    this.#newest = begun.journal;
+    return begun;
+  }
+
+  /** As `SignerClient.signOwnerCall`. @throws SigningHeld where it refuses; SignerUnavailable */
+  async signOwnerCall(request: Omit<OwnerCallRequest, 'network'>): Promise<OwnerCallAnswer> {
+    return await orHeld(this.#client.signOwnerCall({ network: 'erc20', ...request }));
   }
 
   async approvalRules(): Promise<ApprovalRules> {
@@ -138,6 +159,17 @@ const ruleOf = ({ approveAbove, approvals, unapprovedPerDay, unapprovedUsed }: T
   unapprovedPerDay: BigInt(unapprovedPerDay),
   unapprovedUsed: BigInt(unapprovedUsed),
 });
+
+/** What a person asks of the signer. @throws SigningHeld where it refuses; SignerUnavailable */
+async function orHeld<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof SignerRefused)) return await orUnavailable(Promise.reject(error));
+    const reason = error.code === 'epoch' ? 'epoch' : 'invalid_request';
+    throw new SigningHeld('erc20', reason, error.message);
+  }
+}
 
 /** @throws SignerUnavailable where the signer gives no answer */
 async function orUnavailable<T>(answer: Promise<T>): Promise<T> {

@@ -19,6 +19,7 @@ import {
   type MovementSpec,
   type Precheck,
   type PrecheckRequest,
+  type RotationFacts,
   type SignedMandate,
   type SignedTx,
   SignerUnavailable,
@@ -34,10 +35,12 @@ import {
   deploymentOf,
   type MovementState,
   type MovementWallets,
+  walletAt,
 } from './build-movement.ts';
 import { assertSweepable, buildSweepCall, type DepositState, maxSweeps } from './build-sweep.ts';
 import { buildTransferCall, maxItems, toAddress, tokenOf, transferGas } from './build-transfer.ts';
 import { findRefusal } from './collector-errors.ts';
+import { gasUseOf } from './fee-kinds.ts';
 import { type Fees, presentPrice, priceOf, replacementOf } from './fees.ts';
 import { expectedGas, type GasUse, gasLimit } from './gas.ts';
 import { collectorOf, mandateSetupOf } from './mandates.ts';
@@ -48,6 +51,7 @@ import { withPermit } from './permits.ts';
 import { readAllowance, readNative, readTank, readToken } from './precheck.ts';
 import { assertPermitted, checkMandate, precheckCharges } from './precheck-charges.ts';
 import { readMandates } from './read-mandates.ts';
+import { type IsEmptyFinally, readRotation } from './read-rotation.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type SigningOrder, type TransactionSigner } from './signing.ts';
 import { readStatus } from './status.ts';
@@ -69,6 +73,8 @@ export interface EvmWallets {
   /** Account number, from 1. */
   account: number;
   hot: string;
+  /** The hot wallets of the epochs before, in order; by default there are none. */
+  rotated?: readonly string[];
   /** Owner of its account at the collector. */
   owner: string;
   /** Of account 0, shared by all merchants. */
@@ -83,6 +89,7 @@ export class EvmSender {
   readonly #hot: Address;
   readonly #tank: Address;
   readonly #owner: Address;
+  readonly #rotated: readonly Address[];
 
   constructor(options: EvmSenderOptions) {
     this.#options = options;
@@ -90,6 +97,7 @@ export class EvmSender {
     this.#hot = toAddress(options.wallets.hot);
     this.#tank = toAddress(options.wallets.tank);
     this.#owner = toAddress(options.wallets.owner);
+    this.#rotated = (options.wallets.rotated ?? []).map(toAddress);
   }
 
   get maxItemsPerTx(): number {
@@ -116,7 +124,8 @@ export class EvmSender {
     const delegate = await this.#findDelegate();
     const indexes = [...new Set(items.map(({ index }) => index))];
     const states = await Promise.all(indexes.map((index) => this.#readDeposit(index)));
-    const plan = { items, states, delegate, merchant: merchantId, account: wallets.account };
+    const whose = { merchant: merchantId, account: wallets.account, epoch: this.#rotated.length };
+    const plan = { items, states, delegate, ...whose };
     const { call, purpose, delegating } = buildSweepCall(network, plan);
     return await this.#sign(
       { ...spec, keyRef: 'tank' },
@@ -250,6 +259,18 @@ export class EvmSender {
     }
   }
 
+  async readRotation(isEmptyFinally: IsEmptyFinally): Promise<RotationFacts> {
+    const { network, node, signer } = this.#options;
+    const limits = await signer.limits();
+    const collector = limits?.collector === null ? null : network.collector;
+    const facts = await readRotation(
+      { network: { ...network, collector }, node, wallets: this.#own },
+      isEmptyFinally,
+    );
+    const topUpMax = limits === undefined ? {} : { topUpMax: limits.gasTopUp };
+    return { ...facts, tank: { ...facts.tank, ...topUpMax } };
+  }
+
   async nativeBalance(address: string): Promise<bigint> {
     return await readNative(this.#reads, address);
   }
@@ -259,10 +280,12 @@ export class EvmSender {
     const nonce = nonceOf(order.sequence);
     const fees = await this.#priceFor(order, nonce);
     const isTank = order.keyRef === 'tank';
-    const sender = isTank ? this.#tank : this.#hot;
+    const wallet = isTank ? { address: this.#tank, epoch: 0 } : walletAt(this.#own, order.keyRef);
+    const { address: sender, epoch } = wallet;
     const { raw, content } = await requestSignature(signer, {
       signing: order.signing,
       account: isTank ? 0 : wallets.account,
+      epoch,
       sender,
       transaction: { ...call, ...fees, nonce, chainId: network.chainId },
       purpose,
@@ -307,7 +330,9 @@ export class EvmSender {
 
   get #own(): MovementWallets {
     const { account } = this.#options.wallets;
-    return { account, hot: this.#hot, owner: this.#owner, tank: this.#tank };
+    const rotated = this.#rotated;
+    const first = rotated[0] ?? this.#hot;
+    return { account, hot: this.#hot, rotated, first, owner: this.#owner, tank: this.#tank };
   }
 
   /** The merchant's `SweepDelegate`: both its home and its sweeper are in its code. */
@@ -335,36 +360,6 @@ export class EvmSender {
 
   async #codeAt(address: Address) {
     return readBytes(await this.#reads.call('eth_getCode', [address, 'latest']), 'eth_getCode');
-  }
-}
-
-/** About what the largest contract of ours has. */
-const DEPLOYED_BYTES = 2_500;
-
-/** What such a transaction does; a stuck one is compared with the price of one like it. */
-function gasUseOf(network: EvmNetwork, kind: FeeKind, items: number): GasUse {
-  switch (kind) {
-    case 'charge':
-      collectorOf(network);
-      return { kind };
-    case 'account':
-    case 'activate':
-    case 'permit':
-      return { kind };
-    case 'sweep':
-      return { kind: 'sweep', addresses: items, authorizations: items };
-    case 'approve':
-      return { kind: 'approve' };
-    case 'deploy':
-      return { kind: 'deploy', bytes: DEPLOYED_BYTES };
-    case 'gas':
-    case 'fill':
-      return { kind: 'plain' };
-    case 'transfer':
-      return transferGas(
-        network,
-        Array.from({ length: items }, (_, place) => place),
-      );
   }
 }
 

@@ -30,6 +30,8 @@ export interface SigningOrder {
   signing: SigningRequest;
   /** Account number of the wallet that sends; 0: the gas tank. */
   account: number;
+  /** Of its hot wallet. */
+  epoch: number;
   sender: Address;
   transaction: UnsignedTransaction;
   purpose: Purpose;
@@ -55,9 +57,10 @@ const NETWORK = 'erc20';
  * where people have to act; SignerUnavailable
  */
 export async function requestSignature(signer: TransactionSigner, order: SigningOrder): Promise<SignedBytes> {
-  const { signing, account, transaction, purpose } = order;
+  const { signing, account, epoch, transaction, purpose } = order;
   const unsigned = serializeUnsigned(transaction);
-  const { raw, txId } = await askSigner(signer, { network: NETWORK, signing, account, unsigned, purpose });
+  const asked = { network: NETWORK, signing, account, epoch, unsigned, purpose } as const;
+  const { raw, txId } = await askSigner(signer, asked);
   const content = readSigned(raw);
   const fault =
     content === undefined

@@ -28,6 +28,7 @@ export type HoldReason =
   | 'fee'
   | 'policy'
   | 'purpose'
+  | 'epoch'
   | 'item_signed'
   | 'journal'
   | 'invalid_request';

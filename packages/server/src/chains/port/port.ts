@@ -17,6 +17,7 @@ import type {
   PrecheckRequest,
   SignedMandate,
 } from './port-precheck.ts';
+import type { RotatedKeyRef, RotationFacts } from './port-rotation.ts';
 import type { Head, ScanAnswer, ScanQuery } from './port-scan.ts';
 import type { SigningRequest } from './wallet-holder.ts';
 
@@ -53,20 +54,21 @@ export type {
   PrecheckRequest,
   SignedMandate,
 } from './port-precheck.ts';
+export type { CollectorAccount, RotatedKeyRef, RotatedWallet, RotationFacts } from './port-rotation.ts';
 export type { ChainTransfer, Head, ScanAnswer, ScanQuery, WatchSet } from './port-scan.ts';
 
 /**
- * One of our keys: of the wallet that pays out, of the deposit address with that number, or of the installation's gas tank,
- * which all merchants share: it tops hot wallets up and sends sweeps.
+ * One of our keys: of the wallet that pays out, of the wallet that did so in an earlier epoch, of the deposit address with that
+ * number, or of the installation's gas tank, which all merchants share: it tops hot wallets up and sends sweeps.
  */
-export type KeyRef = 'hot' | 'tank' | `deposit:${number}`;
+export type KeyRef = 'hot' | 'tank' | RotatedKeyRef | `deposit:${number}`;
 
 /**
  * The port through which everything above reaches a chain. One adapter per network implements it; the simulated chain
  * was the first. Amounts are bigint in the token's smallest unit (6 digits); heights are block numbers (slots count as
  * blocks on spl); `native` amounts are the network's own coin in its smallest unit.
  *
- * Every call but `validateAddress`, `sender`, `unpayableAddresses`, `depositAddress`, `cursorAt` and `health` throws
+ * Every call but `validateAddress`, `sender`, `hotWallets`, `unpayableAddresses`, `depositAddress`, `cursorAt` and `health` throws
  * `ChainUnavailable` when the network cannot be reached. After a throw from `broadcast` the outcome is unknown: the
  * transaction may have been accepted.
  */
@@ -79,6 +81,9 @@ export interface Chain {
 
   /** The canonical address that a key sends from; for a deposit key its `depositAddress`. Needs no node. */
   sender(keyRef: KeyRef): Promise<string>;
+
+  /** The merchant's hot wallets by epoch. The last one is the present one, which `hot` names; the others were rotated. */
+  hotWallets(): Promise<readonly string[]>;
 
   /**
    * Canonical addresses to which nobody may be paid: our wallets (with those that merchants share, without deposit addresses)
@@ -198,6 +203,9 @@ export interface Chain {
   /** As `precheck`, for charges and what prepares them. */
   precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck | null>;
 
+  /** What a rotation of hot wallets goes by, as of the newest block; null where hot wallets are not rotated. */
+  readRotation(): Promise<RotationFacts | null>;
+
   /** The native coins of an address, as of the newest block. */
   nativeBalance(address: string): Promise<bigint>;
 
@@ -293,12 +301,15 @@ export interface SweepSpec {
 }
 
 /**
- * A movement of the service itself, which pays nobody: `gas` gives a hot wallet native coins, `approve` lets our payout
- * contract pull tokens, `deploy` puts a contract of ours on the chain, `account` and `activate` prepare charges, `fill` uses up
- * a sequence with an empty payment to the sender.
+ * A movement of the service itself, which pays nobody: `gas` gives a hot wallet native coins, `move` brings what a rotated hot
+ * wallet holds to the present one, `approve` lets our payout contract pull tokens, `deploy` puts a contract of ours on the chain,
+ * `account` and `activate` prepare charges, `fill` uses up a sequence with an empty payment to the sender.
  */
 export type Movement =
-  | { kind: 'gas'; amount: bigint }
+  /** To the present hot wallet, where `to` names no other. */
+  | { kind: 'gas'; amount: bigint; to?: 'owner' | RotatedKeyRef }
+  /** `asset` null: the native coin. */
+  | { kind: 'move'; asset: Asset | null; amount: bigint }
   | { kind: 'approve'; asset: Asset; amount: bigint }
   | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' | 'sweep_delegate' }
   /** Opens the merchant's account at the collector. */

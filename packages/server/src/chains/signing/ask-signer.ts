@@ -17,6 +17,8 @@ interface SigningAsk<N extends Network> {
   signing: SigningRequest;
   /** Account number of the wallet that sends; 0: the installation's. */
   account: number;
+  /** Of its hot wallet; 0 by default. */
+  epoch?: number;
   /** Hex, of the network's own bytes without signatures. */
   unsigned: string;
   purpose: Purpose;
@@ -55,7 +57,7 @@ async function send<N extends Network>(
 }
 
 function requestOf<N extends Network>(
-  { network, genesis, signing, account, unsigned, purpose }: SigningAsk<N>,
+  { network, genesis, signing, account, epoch = 0, unsigned, purpose }: SigningAsk<N>,
   before?: readonly string[],
 ): SignRequestOf<N> {
   const { history, attemptId, ordinal, previous, journal } = signing;
@@ -71,6 +73,8 @@ function requestOf<N extends Network>(
     network,
     ...(genesis !== undefined && { genesis }),
     account,
+    // The signer knows requests without an epoch as those of the first one.
+    ...(epoch > 0 && { epoch }),
     attempt,
     unsigned,
     purpose,
@@ -90,6 +94,7 @@ const HELD: Readonly<Record<Exclude<RefusalAnswer['code'], TakenNumber | 'unknow
   fee: 'fee',
   policy: 'policy',
   purpose: 'purpose',
+  epoch: 'epoch',
   item_signed: 'item_signed',
   journal: 'journal',
   invalid_request: 'invalid_request',

@@ -93,6 +93,8 @@ export class SimulatedAdapter implements Chain {
   readonly #now: () => number | Promise<number>;
   readonly #settings: BlockSettings;
   readonly #batched: BatchedCalls;
+  readonly hotWallets = async () => [await this.sender('hot')];
+  readonly readRotation = async () => null;
 
   constructor(options: SimulatedChainOptions) {
     this.network = options.network;
@@ -115,8 +117,7 @@ export class SimulatedAdapter implements Chain {
   }
 
   async unpayableAddresses(): Promise<readonly string[]> {
-    const hot = walletOf(this.id.merchantId, this.network, 'hot').address;
-    return [...new Set([hot, spenderOf(this.id), faucetAddress(this.network)])];
+    return [...new Set([await this.sender('hot'), spenderOf(this.id), faucetAddress(this.network)])];
   }
 
   async nextSequence(sender: string): Promise<string | null> {

@@ -104,6 +104,14 @@ export class SolanaReader implements ReadingPart {
     return keyRef === 'tank' ? feePayer : this.#deposit(Number(keyRef.slice('deposit:'.length)));
   }
 
+  async hotWallets(): Promise<readonly string[]> {
+    return [this.#options.wallets.hot];
+  }
+
+  async readRotation(): Promise<null> {
+    return null;
+  }
+
   async unpayableAddresses(): Promise<readonly string[]> {
     const { hot, feePayer, delegate } = this.#options.wallets;
     return [hot, feePayer, delegate, ...this.#mints()];

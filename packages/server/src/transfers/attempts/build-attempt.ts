@@ -2,6 +2,7 @@ import type { Authority, SignedTx } from '../../chains/port/index.ts';
 import { readSignerJournal } from '../approvals/signer-journal.ts';
 import { chargeOf } from '../charges/charges.ts';
 import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import { keyOfSender } from '../wallets/present-wallet.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
 import type { Work } from '../work.ts';
 import { movementOf, paysNobody } from './movements.ts';
@@ -10,14 +11,15 @@ import { movementOf, paysNobody } from './movements.ts';
  * Builds and signs an attempt.
  *
  * @param transfers those of its group
- * @throws UnbuildableTransfer, SigningRefused, SigningHeld, ChainUnavailable
+ * @throws UnbuildableTransfer, SigningRefused, SigningHeld, WalletRotated, ChainUnavailable
  */
 export async function buildAttempt(
   { deps, merchant, chain, isCharge }: Work,
   { attempt, history, replaces }: { attempt: AttemptRow; history: string; replaces?: SignedTx | undefined },
   transfers: readonly TransferRow[],
 ): Promise<SignedTx> {
-  const { attempt_id: attemptId, group_id: groupId, key_ref: keyRef, sequence, ordinal } = attempt;
+  const { attempt_id: attemptId, group_id: groupId, sequence, ordinal } = attempt;
+  const keyRef = await keyOfSender(chain, attempt);
   if (ordinal === null) throw new Error('an attempt that is signed has an ordinal');
   const before = (from: bigint | null) => attemptsBefore(deps.db, { ...attempt, ordinal }, from);
   const journal = await readSignerJournal(deps.db, merchant);

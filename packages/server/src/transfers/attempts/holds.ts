@@ -5,6 +5,7 @@ import { enqueue } from '../../platform/jobs/index.ts';
 import type { AttemptRow, TransferRow } from '../queries.ts';
 import { SEND_JOB } from '../send-job.ts';
 import { holdSeconds } from '../states.ts';
+import { isClosing } from '../wallets/present-wallet.ts';
 import { ofWallet } from '../wallets/wallet-queries.ts';
 import type { Work } from '../work.ts';
 import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
@@ -20,7 +21,7 @@ export interface HeldAttempt {
   held: SigningHeld;
 }
 
-/** Lets held attempts give up their sequences where others wait behind them. */
+/** Lets held attempts give up their sequences where others wait behind them, or a rotation waits for their wallet. */
 export async function stepAside(
   tx: Tx,
   work: Work,
@@ -30,7 +31,7 @@ export async function stepAside(
   for (const { attempt, held } of list) {
     if (attempt.sequence === null || isFill(attempt)) continue;
     await lockWalletOf(tx, attempt);
-    if (!(await isAnyBehind(tx, attempt))) continue;
+    if (!(await isAnyBehind(tx, attempt)) && !(await isClosing(tx, attempt))) continue;
     const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
     const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
     await abandonAttempt(tx, work, { attempt, verdicts, detail: held.message }, transfers);

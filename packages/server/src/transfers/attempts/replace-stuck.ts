@@ -57,7 +57,9 @@ const sentFor = ({ nowSeconds }: Work, { sent_at: sentAt }: AttemptRow) =>
 function feeKindOf({ isCharge }: Work, attempt: AttemptRow) {
   if (paysNobody(attempt)) {
     const movement = movementOf(attempt);
-    return movement.kind === 'activate' && movement.permit !== undefined ? 'permit' : movement.kind;
+    if (movement.kind === 'activate' && movement.permit !== undefined) return 'permit';
+    // Native coin moves as a top-up does.
+    return movement.kind === 'move' && movement.asset === null ? 'gas' : movement.kind;
   }
   if (attempt.key_ref === TANK_KEY_REF) return 'sweep';
   return isCharge ? 'charge' : 'transfer';

@@ -7,6 +7,7 @@ import { HOT_KEY_REF, insertAttempts, lockQueued, type NewAttempt, type Transfer
 import { UNPAYABLE } from '../recipients/unpayable-addresses.ts';
 import { judgeUnbuildable, type MemberVerdict, planAttempts, selectAffordable } from '../states.ts';
 import { type Beforehand, precheckPayments, prepareWallet } from '../wallets/prepare-wallet.ts';
+import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { readWallet } from '../wallets/read-wallet.ts';
 import {
   lockWallet,
@@ -39,7 +40,7 @@ export interface Reserved {
  *
  * @returns `short` where coins are missing for some, `held` where some wait for people, for a movement, or were changed
  *   meanwhile
- * @throws WalletBehind, HistoryChanged, FeeCeilingReached
+ * @throws WalletBehind, WalletRotated, WalletClosing, HistoryChanged, FeeCeilingReached
  */
 export async function reserveAttempts(work: Work, queued: readonly TransferRow[]): Promise<Reserved> {
   const wallets = await readFundedWallets(work, queued);
@@ -47,6 +48,7 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
   crashPoint('reserve.before');
   const reserved = await work.run.step(async (tx): Promise<Reserved> => {
     work.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, work);
     const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds, work.nowSeconds);
     const clean = await failUnpayable(tx, work, locked, beforehand);
     const attempts: NewAttempt[] = [];

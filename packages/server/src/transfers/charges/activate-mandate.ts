@@ -19,6 +19,7 @@ import type { Reserved } from '../attempts/reserve-attempts.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
+import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { readWallet } from '../wallets/read-wallet.ts';
 import type { Wallet } from '../wallets/wallet-queries.ts';
 import { decidedJob, type Work } from '../work.ts';
@@ -47,6 +48,7 @@ export async function advanceActivation(work: Work, activation: ActivationRow): 
   crashPoint('activate.before');
   const reserved = await work.run.step(async (tx): Promise<Reserved> => {
     work.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, work);
     const { merchantId } = work.merchant;
     const open = await lockOpenActivation(tx, merchantId, activation.activation_id);
     if (open === undefined) return { reached: 'all' };

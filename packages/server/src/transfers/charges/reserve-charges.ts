@@ -15,6 +15,7 @@ import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, insertAttempts, lockQueued, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import { chargeFailure } from '../states.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
+import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { readWallet } from '../wallets/read-wallet.ts';
 import { lockWallet, type Wallet } from '../wallets/wallet-queries.ts';
 import type { Work } from '../work.ts';
@@ -43,6 +44,7 @@ export async function reserveCharges(work: Work, queued: readonly TransferRow[])
   crashPoint('reserve.before');
   const reserved = await work.run.step(async (tx): Promise<Reserved> => {
     work.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, work);
     const { merchant, groupIds, nowSeconds } = work;
     const locked = await lockQueued(tx, merchant.merchantId, groupIds, nowSeconds);
     const fault = typeof precheck === 'string' ? { fault: precheck } : {};

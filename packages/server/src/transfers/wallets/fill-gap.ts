@@ -12,6 +12,7 @@ import { type GapNumbers, numberGap, storeGap } from '../blocks/recheck-queries.
 import { assertSameHistory, HistoryChanged } from '../history/history.ts';
 import type { AttemptRow } from '../queries.ts';
 import type { TransferDeps } from '../work.ts';
+import { keyOfSender, WalletRotated } from './present-wallet.ts';
 import { attemptsBefore } from './wallet-queries.ts';
 
 // The money of a failed attempt went back. Once a reorganisation took its block, its sequence is unused: later sequences of
@@ -41,7 +42,7 @@ export async function fillGap(
 }
 
 const isPassing = (error: unknown) =>
-  error instanceof ChainUnavailable || error instanceof HistoryChanged || error instanceof SigningRefused;
+  [ChainUnavailable, HistoryChanged, SigningRefused, WalletRotated].some((kind) => error instanceof kind);
 
 /** Always the same bytes: they are numbered before they are signed, and stored before they are sent. */
 async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: AttemptRow): Promise<SignedTx> {
@@ -50,7 +51,7 @@ async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: Atte
     return { network, txId, raw, sender, itemIds: [attempt.gap_id ?? itemId], sequence: String(sequence) };
   const replaces = (await versionsOf(deps.db, attempt)).at(-1);
   const built = await chain.buildMovement({
-    keyRef: attempt.key_ref,
+    keyRef: await keyOfSender(chain, attempt),
     signing: await signingOf(deps, attempt),
     movement: { kind: 'fill' },
     sequence: String(sequence),

@@ -8,6 +8,7 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import { planAttempts } from '../states.ts';
 import type { Work } from '../work.ts';
+import { assertPresentWallet } from './present-wallet.ts';
 import { readWalletAt } from './read-wallet.ts';
 import { lockWallet, type Wallet } from './wallet-queries.ts';
 
@@ -79,6 +80,7 @@ export async function refuel(work: Work, waiting: readonly AttemptRow[]): Promis
   if (precheck === null) return;
   await run.step(async (tx) => {
     await assertSameHistory(tx);
+    await assertPresentWallet(tx, work, true);
     await lockWallet(tx, wallet);
     await takeStep(tx, work, { wallet, precheck, amount: 0n, of: first });
   });

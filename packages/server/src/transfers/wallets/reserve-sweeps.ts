@@ -9,6 +9,7 @@ import { insertAttempts, lockQueued, TANK_KEY_REF, type TransferRow } from '../q
 import { planAttempts } from '../states.ts';
 import type { Work } from '../work.ts';
 import { tankOf } from './prepare-wallet.ts';
+import { assertPresentWallet } from './present-wallet.ts';
 import { lockWallet } from './wallet-queries.ts';
 
 /** Whether these transfers leave from deposit addresses that another wallet empties. */
@@ -34,6 +35,7 @@ export async function reserveSweeps(work: Work, queued: readonly TransferRow[]):
   crashPoint('reserve.before');
   return await run.step(async (tx): Promise<Reserved> => {
     work.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, work);
     const locked = await lockQueued(tx, merchantId, groupIds, nowSeconds);
     if (locked.length === 0) return { reached: 'held' };
     const next = await lockWallet(tx, tank);

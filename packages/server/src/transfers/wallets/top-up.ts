@@ -13,6 +13,7 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../send-job.ts';
 import type { TransferDeps } from '../work.ts';
+import { assertPresentWallet } from './present-wallet.ts';
 import { readWallet } from './read-wallet.ts';
 import { lockWallet } from './wallet-queries.ts';
 
@@ -46,6 +47,7 @@ export async function orderTopUp(
   const { seconds, realMs } = merchantTime(deps, merchant);
   await transact(deps.db, async (tx) => {
     await assertSameHistory(tx);
+    await assertPresentWallet(tx, { merchant, chain });
     const { gasCeiling } = await readSettings(tx, merchant, TRANSFER_SETTINGS);
     // The hot wallet first, as payments that order ether do: of what others order meanwhile nothing is missed.
     await lockWallet(tx, hot);

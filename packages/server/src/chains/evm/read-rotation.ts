@@ -1,0 +1,114 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
+import { collectorAccount } from '@florin/signer/contracts';
+import { bytesToHex, decodeFunctionResult, encodeFunctionData } from 'viem';
+import { checkErc20Address } from '../addresses/erc20.ts';
+import type { CollectorAccount, RotatedWallet, RotationFacts } from '../port/port.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
+import { readBalances } from './balances.ts';
+import type { MovementWallets } from './build-movement.ts';
+import { COLLECTOR_ABI } from './contracts.ts';
+import { priceOf } from './fees.ts';
+import { type GasUse, gasLimit } from './gas.ts';
+import { collectorOf } from './mandates.ts';
+import type { EvmNetwork } from './network.ts';
+import type { EvmNode } from './node.ts';
+import { readFeeHistory, readQuantity, readRecord, readsOf } from './node-answers.ts';
+import { readTank } from './precheck.ts';
+
+/** As `signOwnerCall` of the signer has it. */
+const OWNER_CALL_GAS = 120_000n;
+
+/** Whether an address holds no token in the newest final block. */
+export type IsEmptyFinally = (address: string) => Promise<boolean>;
+
+interface MerchantOnNetwork {
+  network: EvmNetwork;
+  node: EvmNode;
+  wallets: MovementWallets;
+}
+
+/** @throws ChainUnavailable, FeeCeilingReached */
+export async function readRotation(
+  merchant: MerchantOnNetwork,
+  isEmptyFinally: IsEmptyFinally,
+): Promise<RotationFacts> {
+  const { network, node, wallets } = merchant;
+  const reads = readsOf(node);
+  const { maxFeePerGas } = priceOf(await readFeeHistory(reads), network.feeCeilings);
+  const costs = (use: GasUse) => gasLimit(use, network.feeCeilings.gasPerTransaction) * maxFeePerGas;
+  const tank = await readTank(reads, wallets.tank);
+  const rotated: RotatedWallet[] = [];
+  for (const [epoch, address] of wallets.rotated.entries()) {
+    const { nextSequence, native } = await readTank(reads, address);
+    const tokens = await readTokens(merchant, address);
+    const isEmpty = await isEmptyFinally(address);
+    rotated.push({
+      keyRef: `hot:${epoch}`,
+      address,
+      nextSequence,
+      native,
+      tokens,
+      isEmptyFinally: isEmpty,
+    });
+  }
+  return {
+    hot: wallets.hot,
+    wallets: rotated,
+    collector: network.collector === null ? null : await readCollectorAccount(merchant),
+    tank,
+    fees: {
+      move: costs({ kind: 'transfer' }),
+      plain: costs({ kind: 'plain' }),
+      account: costs({ kind: 'account' }),
+      ownerCall: OWNER_CALL_GAS * maxFeePerGas,
+    },
+  };
+}
+
+async function readTokens(
+  { network, node }: MerchantOnNetwork,
+  address: string,
+): Promise<ReadonlyMap<Asset, bigint>> {
+  const newest = readRecord(await node.newest('latest'), 'the newest block');
+  const height = readQuantity(newest.number, 'number');
+  const held = new Map<Asset, bigint>();
+  for (const asset of ASSETS) {
+    const token = network.tokens[asset]?.address;
+    if (token === undefined) continue;
+    const request = { token, addresses: [address], height, endpoints: 'one' as const };
+    held.set(asset, (await readBalances(node, request)).get(address) ?? 0n);
+  }
+  return held;
+}
+
+/** Two endpoints have to agree on it: a second call of the owner would begin the two days anew. */
+async function readCollectorAccount({
+  network,
+  node,
+  wallets,
+}: MerchantOnNetwork): Promise<CollectorAccount> {
+  const id = bytesToHex(collectorAccount(wallets.owner, wallets.first));
+  const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args: [id] });
+  const reads = readsOf(node);
+  const owner = await readTank(reads, wallets.owner);
+  const answer = await reads.agreed('eth_call', [{ to: collectorOf(network), data }, 'latest']);
+  try {
+    const [own, operator, home, nextHome, movesAt] = decodeFunctionResult({
+      abi: COLLECTOR_ABI,
+      functionName: 'accountAt',
+      data: `0x${String(answer).slice(2)}`,
+    });
+    const isMissing = BigInt(own) === 0n;
+    return {
+      isMissing,
+      operator: isMissing ? '' : canonical(operator),
+      home: isMissing ? '' : canonical(home),
+      nextHome: movesAt === 0n ? null : { address: canonical(nextHome), movesAt: Number(movesAt) },
+      owner,
+    };
+  } catch (error) {
+    throw new ChainUnavailable('erc20', 'the account at the collector is unreadable', error);
+  }
+}
+
+const canonical = (address: string): string => checkErc20Address(address.toLowerCase()).canonical;

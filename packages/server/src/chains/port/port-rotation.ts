@@ -1,0 +1,41 @@
+import type { Asset } from '@florin/contract/money';
+import type { Precheck } from './port-precheck.ts';
+
+/** A hot wallet of that epoch, which another has taken the place of. */
+export type RotatedKeyRef = `hot:${number}`;
+
+/** A rotated hot wallet, as of the newest block. */
+export interface RotatedWallet {
+  keyRef: RotatedKeyRef;
+  address: string;
+  nextSequence: bigint;
+  native: bigint;
+  /** Units of each token. */
+  tokens: ReadonlyMap<Asset, bigint>;
+  /** It holds no token as of the newest final block either. */
+  isEmptyFinally: boolean;
+}
+
+/** The merchant's account at the collector, and the wallet of its owner. */
+export interface CollectorAccount {
+  isMissing: boolean;
+  /** Who charges, and where charges go now; empty while it is missing. */
+  operator: string;
+  home: string;
+  /** Where charges go from `movesAt` on (Unix seconds); null: no other home was named. */
+  nextHome: { address: string; movesAt: number } | null;
+  owner: { address: string; nextSequence: bigint; native: bigint };
+}
+
+/** What a rotation goes by. Sequences are read before balances. */
+export interface RotationFacts {
+  /** The present hot wallet. */
+  hot: string;
+  /** In the order of their epochs. */
+  wallets: readonly RotatedWallet[];
+  /** Null: nobody is charged on this network, or the signer signs for none. */
+  collector: CollectorAccount | null;
+  tank: Precheck['tank'];
+  /** The most that one transaction can cost: of tokens, of native coin, to open the account, of its owner. */
+  fees: Readonly<Record<'move' | 'plain' | 'account' | 'ownerCall', bigint>>;
+}

@@ -1,0 +1,165 @@
+import type { Network } from '@florin/contract/money';
+import {
+  type Chain,
+  ChainUnavailable,
+  FeeCeilingReached,
+  type RotationFacts,
+  WEI_PER_UNIT,
+} from '../../chains/port/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import {
+  crashPoint,
+  enqueue,
+  type Job,
+  type JobOutcome,
+  type JobRun,
+  type JobSpec,
+} from '../../platform/jobs/index.ts';
+import { isLineDue } from '../../platform/observability/index.ts';
+import { getMerchant, type Merchant } from '../../stores/index.ts';
+import { readSettings } from '../../tenancy/settings/index.ts';
+import { reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { isStopped } from '../blocks/network-stops.ts';
+import { assertSameHistory, HistoryChanged } from '../history/history.ts';
+import { TRANSFER_SETTINGS } from '../pauses.ts';
+import { TANK_KEY_REF } from '../queries.ts';
+import { SEND_JOB } from '../send-job.ts';
+import { assertPresentWallet, WalletRotated } from '../wallets/present-wallet.ts';
+import { lockWallet, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
+import type { TransferDeps } from '../work.ts';
+import { nextRotationStep, type RotationStep, type RotationWait } from './decide.ts';
+import { endRotation, findOpenRotation, listOpenMovements, type RotationRow } from './queries.ts';
+
+/** Hands over what rotated wallets hold, until nothing arrives in them any more; payload `{ network }`. */
+export const ROTATION_JOB = 'transfers.rotation';
+
+export const rotationJob = (merchantId: string, network: Network, dueAtMs: number): JobSpec => ({
+  merchantId,
+  kind: ROTATION_JOB,
+  uniqueKey: network,
+  dueAtMs,
+  payload: { network },
+});
+
+const SOON_MS = 2_000;
+const RETRY_MS = 30_000;
+/** Charges arrive until the collector has moved its home; payouts that need their coins wait so long at most. */
+const HOURLY_MS = 3_600_000;
+
+/** Handles `ROTATION_JOB`. */
+export async function advanceRotation(deps: TransferDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  const network = job.payload.network as Network;
+  const after = (ms: number): JobOutcome => ({ againAtMs: deps.clock.nowMs() + ms, followsClock: false });
+  const rotation = await findOpenRotation(deps.db, { merchantId: merchant.merchantId, network });
+  if (rotation?.status !== 'moving') return 'done';
+  if (await isStopped(deps.db, merchant, network)) return after(RETRY_MS);
+  try {
+    const step = await takeStep({ deps, merchant, network, run }, rotation);
+    if (step.do === 'end') return 'done';
+    return after(step.do === 'move' ? SOON_MS : waitMs(deps, rotation, step.reason));
+  } catch (error) {
+    if (error instanceof WalletRotated) await deps.chains.refresh();
+    else if (!isPassing(error)) throw error;
+    deps.log.warn({ merchantId: merchant.merchantId, network, err: error }, 'a rotation waits');
+    return after(error instanceof WalletRotated ? 0 : RETRY_MS);
+  }
+}
+
+const isPassing = (error: unknown) =>
+  [ChainUnavailable, FeeCeilingReached, HistoryChanged, WalletBehind].some((kind) => error instanceof kind);
+
+function waitMs(deps: TransferDeps, rotation: RotationRow, reason: RotationWait): number {
+  if (reason === 'moving' || reason === 'final') return SOON_MS;
+  if (reason === 'home') return HOURLY_MS;
+  const fields = { merchantId: rotation.merchant_id, network: rotation.network, waiting: reason };
+  if (isLineDue(deps.log, `rotation ${rotation.rotation_id} ${reason}`))
+    deps.log.error(fields, WAITS[reason]);
+  return RETRY_MS;
+}
+
+const WAITS: Record<Exclude<RotationWait, 'moving' | 'final' | 'home'>, string> = {
+  tank_low:
+    'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
+  gas_ceiling:
+    'a rotated wallet needs more ether than transfers.gas_ceiling or gas_top_up of the policy allow',
+  owner: 'the collector still names a rotated wallet: run florin signer rotate once more',
+};
+
+interface Rotating {
+  deps: TransferDeps;
+  merchant: Merchant;
+  network: Network;
+  run: JobRun;
+}
+
+async function takeStep(
+  { deps, merchant, network, run }: Rotating,
+  rotation: RotationRow,
+): Promise<RotationStep> {
+  const chain = deps.chains.of(merchant, network);
+  const facts = await chain.readRotation();
+  if (facts === null) throw new Error(`wallets on ${network} are not rotated`);
+  const { seconds: nowSeconds, realMs } = {
+    seconds: deps.clock.nowSeconds() + merchant.clockOffset,
+    realMs: deps.clock.nowMs(),
+  };
+  crashPoint('rotation.before');
+  const step = await run.step(async (tx) => {
+    await assertSameHistory(tx);
+    await assertPresentWallet(tx, { merchant, chain });
+    const decided = await decide(tx, { merchant, chain, facts, rotation });
+    if (decided.do === 'end') await endRotation(tx, rotation, nowSeconds);
+    if (decided.do === 'move') {
+      const { merchantId } = merchant;
+      const wallet = walletOf(facts, network, decided.by);
+      const keyRef = decided.by === 'tank' ? TANK_KEY_REF : decided.by;
+      const groupId = rotation.rotation_id;
+      const { movement } = decided;
+      const currency = (movement.kind === 'move' ? movement.asset : null) ?? 'USDT';
+      await reserveMovement(tx, { merchantId, groupId, currency, keyRef, wallet, movement }, nowSeconds);
+      const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: realMs, payload: { groupId } };
+      await enqueue(tx, [{ ...job, followsClock: true }]);
+    }
+    crashPoint('rotation.before-commit');
+    return decided;
+  });
+  crashPoint('rotation.after-commit');
+  return step;
+}
+
+interface Deciding {
+  merchant: Merchant;
+  chain: Chain;
+  facts: RotationFacts;
+  rotation: RotationRow;
+}
+
+/** Under the lock of the rotated wallets, and of the gas tank where that has to pay. */
+async function decide(tx: Tx, { merchant, chain, facts, rotation }: Deciding): Promise<RotationStep> {
+  const wallets = facts.wallets.map(({ keyRef }) => walletOf(facts, chain.network, keyRef));
+  const tank = walletOf(facts, chain.network, 'tank');
+  for (const wallet of wallets.toSorted((a, b) => (a.sender < b.sender ? -1 : 1)))
+    await lockWallet(tx, wallet);
+  const { gasCeiling } = await readSettings(tx, merchant, TRANSFER_SETTINGS);
+  const open = await listOpenMovements(tx, rotation);
+  const nextOf = new Map([...wallets, tank].map(({ sender, chainNext }) => [sender, chainNext ?? 0n]));
+  // What the chain had in a block when its sequences were read shows in the balances, which were read afterwards.
+  const isMoving = open.some(
+    ({ sender, sequence }) => sequence === null || sequence >= (nextOf.get(sender) ?? 0n),
+  );
+  const limits = { gasCeiling: gasCeiling * WEI_PER_UNIT, tankSpending: 0n };
+  const step = nextRotationStep(facts, limits, isMoving);
+  if (step.do !== 'move' || step.by !== 'tank') return step;
+  await lockWallet(tx, tank);
+  const tankSpending = await sumTankSpending(tx, tank, facts.fees.account);
+  return nextRotationStep(facts, { ...limits, tankSpending }, isMoving);
+}
+
+function walletOf(facts: RotationFacts, network: Network, of: 'tank' | `hot:${number}`): Wallet {
+  const { tank } = facts;
+  if (of === 'tank') return { network, sender: tank.address, chainNext: tank.nextSequence };
+  const wallet = facts.wallets.find(({ keyRef }) => keyRef === of);
+  if (wallet === undefined) throw new Error(`${of} is no rotated wallet`);
+  return { network, sender: wallet.address, chainNext: wallet.nextSequence };
+}

@@ -1,0 +1,207 @@
+import type { Asset } from '@florin/contract/money';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RotationFacts } from '../../chains/port/index.ts';
+import { nextRotationStep, ownerTasks, type RotationLimits, type RotationStep } from './decide.ts';
+
+// A world in which each step that is decided happens at once: balances follow, fees are spent, charges arrive, time passes.
+
+const HOT = 'present';
+const OLD = ['first', 'second'] as const;
+const FEES = { move: 150n, plain: 30n, account: 130n, ownerCall: 120n };
+const CEILING = 100_000n;
+
+interface World {
+  native: bigint[];
+  tokens: Map<Asset, bigint>[];
+  presentTokens: Map<Asset, bigint>;
+  presentNative: bigint;
+  tank: bigint;
+  owner: bigint;
+  account: 'none' | 'missing' | 'open';
+  operator: string;
+  home: string;
+  nextHome: string | null;
+  topUpMax: bigint | undefined;
+}
+
+const amount = (most: bigint) => fc.bigInt({ min: 0n, max: most });
+const held = fc.record({ USDT: amount(10n ** 12n), USDC: amount(10n ** 12n) });
+const worlds: fc.Arbitrary<World> = fc
+  .record({
+    count: fc.integer({ min: 1, max: 2 }),
+    native: fc.array(amount(2_000n), { minLength: 2, maxLength: 2 }),
+    tokens: fc.array(held, { minLength: 2, maxLength: 2 }),
+    owner: amount(1_000n),
+    account: fc.constantFrom('none', 'missing', 'open'),
+    isNamed: fc.boolean(),
+    topUpMax: fc.option(fc.bigInt({ min: 300n, max: 10_000n }), { nil: undefined }),
+  })
+  .map(({ count, native, tokens, owner, account, isNamed, topUpMax }) => ({
+    native: native.slice(0, count),
+    tokens: tokens.slice(0, count).map(
+      (one) =>
+        new Map<Asset, bigint>([
+          ['USDT', one.USDT],
+          ['USDC', one.USDC],
+        ]),
+    ),
+    presentTokens: new Map(),
+    presentNative: 0n,
+    tank: 1_000_000n,
+    owner,
+    account,
+    operator: isNamed ? HOT : OLD[0],
+    home: isNamed ? HOT : OLD[0],
+    nextHome: null,
+    topUpMax,
+  }));
+
+const factsOf = (world: World): RotationFacts => ({
+  hot: HOT,
+  wallets: world.tokens.map((tokens, epoch) => ({
+    keyRef: `hot:${epoch}`,
+    address: OLD[epoch] ?? '',
+    nextSequence: 0n,
+    native: world.native[epoch] ?? 0n,
+    tokens,
+    isEmptyFinally: [...tokens.values()].every((units) => units === 0n),
+  })),
+  collector:
+    world.account === 'none'
+      ? null
+      : {
+          isMissing: world.account === 'missing',
+          operator: world.account === 'missing' ? '' : world.operator,
+          home: world.account === 'missing' ? '' : world.home,
+          nextHome: world.nextHome === null ? null : { address: world.nextHome, movesAt: 1 },
+          owner: { address: 'owner', nextSequence: 0n, native: world.owner },
+        },
+  tank: {
+    address: 'tank',
+    nextSequence: 0n,
+    native: world.tank,
+    ...(world.topUpMax === undefined ? {} : { topUpMax: world.topUpMax }),
+  },
+  fees: FEES,
+});
+
+const limits: RotationLimits = { gasCeiling: CEILING, tankSpending: 0n };
+const decide = (world: World) => nextRotationStep(factsOf(world), limits, false);
+
+/** What the step does to the world; the wallet's own fees are the most that they can be. */
+function happen(world: World, step: RotationStep): void {
+  if (step.do !== 'move') {
+    if (step.do === 'wait' && step.reason === 'owner') nameByOwner(world);
+    if (step.do === 'wait' && step.reason === 'home') world.home = world.nextHome ?? world.home;
+    return;
+  }
+  const { by, movement } = step;
+  if (by === 'tank') {
+    world.tank -= FEES.account;
+    if (movement.kind === 'account') world.account = 'open';
+    if (movement.kind === 'gas') {
+      world.tank -= movement.amount;
+      if (movement.to === 'owner') world.owner += movement.amount;
+      else {
+        const epoch = Number(movement.to?.slice(4));
+        world.native[epoch] = (world.native[epoch] ?? 0n) + movement.amount;
+      }
+    }
+    return;
+  }
+  const epoch = Number(by.slice(4));
+  const tokens = world.tokens[epoch] ?? new Map();
+  expect(movement.kind).toBe('move');
+  if (movement.kind !== 'move') return;
+  const fee = movement.asset === null ? FEES.plain : FEES.move;
+  const spent = fee + (movement.asset === null ? movement.amount : 0n);
+  // No transaction without cover.
+  expect(world.native[epoch]).toBeGreaterThanOrEqual(spent);
+  world.native[epoch] = (world.native[epoch] ?? 0n) - spent;
+  if (movement.asset === null) {
+    world.presentNative += movement.amount;
+    return;
+  }
+  expect(tokens.get(movement.asset)).toBe(movement.amount);
+  tokens.set(movement.asset, 0n);
+  world.presentTokens.set(movement.asset, (world.presentTokens.get(movement.asset) ?? 0n) + movement.amount);
+}
+
+function nameByOwner(world: World): void {
+  for (const what of ownerTasks(factsOf(world))) {
+    expect(world.owner).toBeGreaterThanOrEqual(FEES.ownerCall);
+    world.owner -= FEES.ownerCall;
+    if (what === 'operator') world.operator = HOT;
+    else world.nextHome = HOT;
+  }
+}
+
+const sumOf = (world: World) =>
+  [...world.tokens, world.presentTokens].flatMap((one) => [...one.values()]).reduce((a, b) => a + b, 0n);
+
+test('every rotation comes to its end with all coins in the present wallet, whatever there was and still arrives', () => {
+  fc.assert(
+    fc.property(worlds, fc.array(amount(10n ** 9n), { maxLength: 4 }), (world, arriving) => {
+      let total = sumOf(world);
+      const waiting = [...arriving];
+      for (let turns = 0; ; turns++) {
+        expect(turns).toBeLessThan(100);
+        const step = decide(world);
+        if (step.do === 'end') break;
+        happen(world, step);
+        // Charges reach the old wallet for as long as it is the home.
+        const charge = world.account === 'open' && world.home !== HOT ? (waiting.pop() ?? 0n) : 0n;
+        const [first] = world.tokens;
+        first?.set('USDT', (first.get('USDT') ?? 0n) + charge);
+        total += charge;
+        expect(sumOf(world)).toBe(total);
+      }
+      expect([...world.presentTokens.values()].reduce((a, b) => a + b, 0n)).toBe(total);
+      if (world.account !== 'none')
+        expect([world.account, world.operator, world.home]).toEqual(['open', HOT, HOT]);
+      for (const native of world.native) expect(native).toBeLessThanOrEqual(10n * FEES.plain);
+    }),
+  );
+});
+
+test('nothing is moved while a movement is on its way, and the tank gives no more than it has and may', () => {
+  fc.assert(
+    fc.property(worlds, amount(2_000n), amount(1_000n), (world, tank, gasCeiling) => {
+      const facts = factsOf({ ...world, tank });
+      expect(nextRotationStep(facts, limits, true)).toEqual({ do: 'wait', reason: 'moving' });
+      const step = nextRotationStep(facts, { gasCeiling, tankSpending: 100n }, false);
+      if (step.do !== 'move' || step.by !== 'tank') return;
+      const given = step.movement.kind === 'gas' ? step.movement.amount : 0n;
+      expect(given + FEES.plain).toBeLessThanOrEqual(tank - 100n);
+      expect(given).toBeLessThanOrEqual(gasCeiling);
+      expect(given).toBeLessThanOrEqual(world.topUpMax ?? tank);
+    }),
+  );
+});
+
+test('the owner names operator and home once each', () => {
+  const collector = factsOf({
+    native: [],
+    tokens: [],
+    presentTokens: new Map(),
+    presentNative: 0n,
+    tank: 0n,
+    owner: 0n,
+    account: 'open',
+    operator: OLD[0],
+    home: OLD[0],
+    nextHome: null,
+    topUpMax: undefined,
+  }).collector;
+  if (collector === null) throw new Error('the world has a collector');
+  const tasks = (changes: Partial<typeof collector>) =>
+    ownerTasks({ hot: HOT, collector: { ...collector, ...changes } });
+  expect(tasks({})).toEqual(['operator', 'home']);
+  expect(tasks({ operator: HOT })).toEqual(['home']);
+  expect(tasks({ nextHome: { address: HOT, movesAt: 5 } })).toEqual(['operator']);
+  // Somebody has named another home since.
+  expect(tasks({ home: HOT, operator: HOT, nextHome: { address: OLD[1], movesAt: 5 } })).toEqual(['home']);
+  expect(tasks({ isMissing: true })).toEqual([]);
+  expect(ownerTasks({ hot: HOT, collector: null })).toEqual([]);
+});

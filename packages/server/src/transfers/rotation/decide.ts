@@ -1,0 +1,136 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
+import type { Movement, RotatedKeyRef, RotatedWallet, RotationFacts } from '../../chains/port/index.ts';
+
+// A rotated hot wallet hands over what it holds: tokens first, then the ether that is left. Charges land in it until the
+// collector has moved its home, which takes two days after its owner has said so. Pure: facts in, step out. One movement at a
+// time, so that each is decided by balances that show the one before.
+
+export interface RotationLimits {
+  /** The most ether that a hot wallet may be given, in wei. */
+  gasCeiling: bigint;
+  /** The most that the gas tank's transactions can still cost. */
+  tankSpending: bigint;
+}
+
+export type RotationWait =
+  /** A movement of the rotation is in no block yet. */
+  | 'moving'
+  | 'tank_low'
+  | 'gas_ceiling'
+  /** The owner has to name the present wallet: by the command, with the passphrase. */
+  | 'owner'
+  /** The collector has not moved its home yet. */
+  | 'home'
+  /** What the wallets held is not final elsewhere yet. */
+  | 'final';
+
+export type RotationStep =
+  | {
+      do: 'move';
+      by: 'tank' | RotatedKeyRef;
+      movement: Extract<Movement, { kind: 'gas' | 'move' | 'account' }>;
+    }
+  | { do: 'wait'; reason: RotationWait }
+  | { do: 'end' };
+
+/** Ether is left with its own fee several times over: what rises in between must not leave a transaction without cover. */
+const LEFT = 4n;
+/** Native coin below so many fees stays where it is. */
+const WORTH = 10n;
+/** The owner's two calls, and one that is sent again. */
+const OWNER_CALLS = 3n;
+
+const wait = (reason: RotationWait): RotationStep => ({ do: 'wait', reason });
+
+/** Whether the collector's account is the present wallet's, as far as its owner has to say so. */
+export function ownerTasks({
+  hot,
+  collector,
+}: Pick<RotationFacts, 'hot' | 'collector'>): ('operator' | 'home')[] {
+  if (collector === null || collector.isMissing) return [];
+  const { operator, home, nextHome } = collector;
+  const willBeHome = nextHome === null ? home : nextHome.address;
+  return [
+    ...(operator === hot ? [] : (['operator'] as const)),
+    ...(willBeHome === hot ? [] : (['home'] as const)),
+  ];
+}
+
+/**
+ * The next step of a rotation that has switched wallets.
+ *
+ * @param isMoving whether one of its movements is not in a block
+ */
+export function nextRotationStep(
+  facts: RotationFacts,
+  limits: RotationLimits,
+  isMoving: boolean,
+): RotationStep {
+  if (isMoving) return wait('moving');
+  const { hot, wallets, collector, fees } = facts;
+  // Charges wait for it, so it comes first.
+  if (collector?.isMissing === true) return fromTank(facts, limits, { kind: 'account' }, fees.account);
+  const tasks = ownerTasks(facts);
+  const needed = OWNER_CALLS * fees.ownerCall;
+  if (
+    collector !== null &&
+    tasks.length > 0 &&
+    collector.owner.native < BigInt(tasks.length) * fees.ownerCall
+  )
+    return giveGas(facts, limits, { to: 'owner', native: collector.owner.native, needed });
+  for (const wallet of wallets) {
+    const step = handOver(facts, limits, wallet);
+    if (step !== undefined) return step;
+  }
+  if (tasks.length > 0) return wait('owner');
+  if (collector !== null && collector.home !== hot) return wait('home');
+  if (!wallets.every(({ isEmptyFinally }) => isEmptyFinally)) return wait('final');
+  for (const { keyRef, native } of wallets)
+    if (native > WORTH * fees.plain)
+      return {
+        do: 'move',
+        by: keyRef,
+        movement: { kind: 'move', asset: null, amount: native - LEFT * fees.plain },
+      };
+  return { do: 'end' };
+}
+
+/** The tokens of a wallet, the ether for moving them before. */
+function handOver(
+  facts: RotationFacts,
+  limits: RotationLimits,
+  { keyRef, native, tokens }: RotatedWallet,
+): RotationStep | undefined {
+  const held = ASSETS.filter((asset) => unitsOf(tokens, asset) > 0n);
+  const [asset] = held;
+  if (asset === undefined) return undefined;
+  const { move } = facts.fees;
+  if (native < move)
+    return giveGas(facts, limits, { to: keyRef, native, needed: move * BigInt(held.length) });
+  return { do: 'move', by: keyRef, movement: { kind: 'move', asset, amount: unitsOf(tokens, asset) } };
+}
+
+const unitsOf = (tokens: ReadonlyMap<Asset, bigint>, asset: Asset) => tokens.get(asset) ?? 0n;
+
+function giveGas(
+  facts: RotationFacts,
+  limits: RotationLimits,
+  { to, native, needed }: { to: 'owner' | RotatedKeyRef; native: bigint; needed: bigint },
+): RotationStep {
+  // A quarter more, as fees rise while it is on its way.
+  const missing = ((needed - native) * 5n) / 4n;
+  const { topUpMax = missing } = facts.tank;
+  const amount = topUpMax < missing ? topUpMax : missing;
+  if (amount <= 0n || native + amount > limits.gasCeiling) return wait('gas_ceiling');
+  return fromTank(facts, limits, { kind: 'gas', amount, to }, amount + facts.fees.plain);
+}
+
+function fromTank(
+  { tank }: RotationFacts,
+  { tankSpending }: RotationLimits,
+  movement: Extract<Movement, { kind: 'gas' | 'account' }>,
+  cost: bigint,
+): RotationStep {
+  if (tank.native - tankSpending < cost) return wait('tank_low');
+  return { do: 'move', by: 'tank', movement };
+}

@@ -1,0 +1,144 @@
+import type { Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import { newId } from '../../platform/db/ids/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import { ROTATION_MOVES, type RotationStatus } from '../states.ts';
+import '../tables.ts';
+
+// A rotation closes a hot wallet (`closing`), and once nothing of the merchant is on its way there, another takes its place in
+// one transaction (`moving`). Then the old one hands over what it holds and what still arrives, until nothing does (`done`).
+
+interface MerchantNetwork {
+  merchantId: string;
+  network: Network;
+}
+
+const select = (db: Db, { merchantId, network }: MerchantNetwork) =>
+  db
+    .selectFrom('wallet_rotation')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network);
+
+/** The rotation that is not over; undefined: there is none. */
+export async function findOpenRotation(db: Db, of: MerchantNetwork) {
+  return await select(db, of).where('completed_at', 'is', null).executeTakeFirst();
+}
+export type RotationRow = NonNullable<Awaited<ReturnType<typeof findOpenRotation>>>;
+
+/** The rotation that leads to that epoch. */
+export async function findRotation(
+  db: Db,
+  of: MerchantNetwork,
+  epoch: number,
+): Promise<RotationRow | undefined> {
+  return await select(db, of).where('epoch', '=', epoch).executeTakeFirst();
+}
+
+/** Locks the merchant's account, which all that reserves transactions shares. @returns its epoch */
+async function lockAccount(tx: Tx, { merchantId, network }: MerchantNetwork): Promise<number> {
+  const { rows } = await sql<{ epoch: number }>`
+    select epoch from chain_account where merchant_id = ${merchantId} and network = ${network} for update`.execute(
+    tx,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Fail('conflict', `The merchant has no account on ${network}.`);
+  return row.epoch;
+}
+
+/** Closes the present hot wallet to new work; a rotation that is open goes on. @returns the open rotation */
+export async function closeWallet(tx: Tx, of: MerchantNetwork, nowSeconds: number): Promise<RotationRow> {
+  const epoch = await lockAccount(tx, of);
+  const open = await findOpenRotation(tx, of);
+  if (open !== undefined) return open;
+  return await tx
+    .insertInto('wallet_rotation')
+    .values({
+      merchant_id: of.merchantId,
+      rotation_id: newId(),
+      network: of.network,
+      epoch: epoch + 1,
+      status: 'closing',
+      created_at: nowSeconds,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Transactions of a merchant that are not over: undecided ones, and those that a reorganisation has taken back. */
+export async function countOpenTransactions(
+  db: Db,
+  { merchantId, network }: MerchantNetwork,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from transfer_attempt
+    where merchant_id = ${merchantId} and network = ${network}
+      and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and gone_at is not null)`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Puts the next hot wallet in the place of a closed one. Whatever reserves a transaction afterwards does it for the new one.
+ *
+ * @param hot its address
+ * @returns false while something of the merchant is on its way; true also where it was done before
+ */
+export async function switchWallet(
+  tx: Tx,
+  of: MerchantNetwork,
+  { hot, nowSeconds }: { hot: string; nowSeconds: number },
+): Promise<boolean> {
+  await lockAccount(tx, of);
+  const open = await findOpenRotation(tx, of);
+  if (open?.status !== 'closing') return true;
+  if ((await countOpenTransactions(tx, of)) > 0) return false;
+  await moveOn(tx, open, 'moving', nowSeconds);
+  await tx
+    .updateTable('chain_account')
+    .set({ epoch: open.epoch })
+    .where('merchant_id', '=', of.merchantId)
+    .where('network', '=', of.network)
+    .execute();
+  // Sweeps that wait go to whatever hot wallet there is when they are sent.
+  await sql`
+    update transfer set address = ${hot}
+    where merchant_id = ${of.merchantId} and network = ${of.network} and status = 'queued' and owner_type = 'sweep'`.execute(
+    tx,
+  );
+  return true;
+}
+
+/** Ends a rotation whose wallets are empty for good. */
+export async function endRotation(tx: Tx, rotation: RotationRow, nowSeconds: number): Promise<void> {
+  await moveOn(tx, rotation, 'done', nowSeconds);
+}
+
+async function moveOn(
+  tx: Tx,
+  { merchant_id, rotation_id, status }: RotationRow,
+  next: RotationStatus,
+  nowSeconds: number,
+): Promise<void> {
+  ROTATION_MOVES.check(status, next);
+  const at = next === 'done' ? { completed_at: nowSeconds } : { switched_at: nowSeconds };
+  await tx
+    .updateTable('wallet_rotation')
+    .set({ status: next, ...at })
+    .where('merchant_id', '=', merchant_id)
+    .where('rotation_id', '=', rotation_id)
+    .execute();
+}
+
+/** Attempts of a rotation that are not over. */
+export async function listOpenMovements(db: Db, { merchant_id, rotation_id }: RotationRow) {
+  return await db
+    .selectFrom('transfer_attempt')
+    .select(['sender', 'sequence'])
+    .where('merchant_id', '=', merchant_id)
+    .where('group_id', '=', rotation_id)
+    .where('status', 'in', ['reserved', 'signed', 'sent'])
+    .execute();
+}

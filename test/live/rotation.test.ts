@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TOKEN } from '../checkout/requests.ts';
+import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
+import { asOwner } from '../ledger.ts';
+import { billing, item } from '../subscriptions/billing.ts';
+import { LiveStore, WITHIN } from './live-store.ts';
+import { PayerWallet } from './payer-wallet.ts';
+import { endRotation, hotOf, rotate, rotationOf } from './rotating.ts';
+
+const LONG = { timeout: 400_000 };
+const PRICE = 20 * TOKEN;
+const FUNDS = 1_000n * BigInt(TOKEN);
+
+// The command is a process of its own, so the service of this one is always the process that has not noticed.
+describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps every mandate', () => {
+  let store: LiveStore;
+  beforeAll(async () => {
+    store = await LiveStore.start(undefined, { collector: true });
+  }, 120_000);
+  afterAll(() => store?.stop());
+
+  const calls = () => billing(store.service, store.merchant);
+  let customers = 0;
+  async function subscribed(): Promise<{ id: string; payer: PayerWallet }> {
+    customers += 1;
+    const items = [item(PRICE, 'month', 'USDT')];
+    const ordered = await calls().make({ customer: `customer-${customers}`, currency: 'USDT', items });
+    const payer = await PayerWallet.start(store, FUNDS);
+    await payer.subscribe(ordered);
+    return { id: ordered.id, payer };
+  }
+  const active = async ({ id }: { id: string }) => {
+    await store.until(() => calls().read(id), { status: 'active' });
+  };
+  const units = (epoch: number) => store.world.balance('USDT', hotOf(epoch));
+  const failedTransfers = () =>
+    asOwner(store.service, "select transfer_id from transfer where merchant_id = $1 and status = 'failed'", [
+      store.merchant.merchantId,
+    ]);
+  const senders = async () => {
+    const rows = await asOwner<{ sender: string; kinds: string[] }>(
+      store.service,
+      `select sender, array_agg(distinct coalesce(movement ->> 'kind', 'payment')) as kinds from transfer_attempt
+       where merchant_id = $1 and key_ref like 'hot%' and status = 'succeeded' group by 1`,
+      [store.merchant.merchantId],
+    );
+    return new Map(rows.map(({ sender, kinds }) => [sender, kinds.toSorted()]));
+  };
+  let recipients = 0;
+  const pay = async (amount: string) => {
+    recipients += 1;
+    const address = freshAddress(800 + recipients);
+    return { address, id: await store.submitted([{ address, amount }]) };
+  };
+  const paidOut = async ({ id, address }: { id: string; address: `0x${string}` }, amount: bigint) => {
+    await store.until(() => store.batch(id), { status: 'completed' });
+    expect(await store.world.balance('USDT', address)).toBe(amount);
+  };
+
+  let first: { id: string; payer: PayerWallet };
+  test('before: deposits, payouts and charges go through the first wallet', LONG, async () => {
+    await store.paid(100);
+    await paidOut(await pay('10.00'), 10_000_000n);
+    first = await subscribed();
+    await active(first);
+    await store.expectSettled();
+    expect(await units(0)).toBeGreaterThan(0n);
+  });
+
+  test(
+    'fault 91: during: what is on its way ends, the rest waits and is paid by the new wallet',
+    LONG,
+    async () => {
+      const early = await pay('5.00');
+      const late: Awaited<ReturnType<typeof pay>>[] = [];
+      let second: { id: string; payer: PayerWallet } | undefined;
+      const report = await rotate(store, async () => {
+        // No block comes before all of this is there.
+        await expect.poll(() => rotationOf(store), WITHIN).toMatchObject({ status: 'closing' });
+        late.push(await pay('7.00'));
+        second = await subscribed();
+        late.push(await pay('8.00'));
+        await store.expectBooksAgree();
+      });
+      expect(report).toMatchObject({
+        status: 'moving',
+        epoch: 1,
+        from: hotOf(0),
+        to: hotOf(1),
+        left_USDT: '0.00',
+        home_moves_at: expect.any(String),
+      });
+      await paidOut(early, 5_000_000n);
+      await paidOut(late[0] ?? early, 7_000_000n);
+      await paidOut(late[1] ?? early, 8_000_000n);
+      if (second !== undefined) await active(second);
+      await store.expectSettled();
+      expect(await failedTransfers()).toEqual([]);
+      const sent = await senders();
+      expect(sent.get(hotOf(0))).toContain('move');
+      expect(sent.get(hotOf(1))).toContain('payment');
+    },
+  );
+
+  test(
+    'fault 91: after: deposits reach the new wallet, charges the old one until home moves, payouts leave from the new one',
+    LONG,
+    async () => {
+      await store.paid(60);
+      const third = await subscribed();
+      await active(third);
+      expect(await third.payer.balance()).toBe(FUNDS - BigInt(PRICE));
+      await store.expectBooksAgree();
+      expect(await units(0)).toBe(BigInt(PRICE));
+      // Rotating once more waits for that, and brings the coins along.
+      const again = await rotate(store);
+      expect(again).toMatchObject({ status: 'moving', epoch: 1, left_USDT: '0.00' });
+      await paidOut(await pay('90.00'), 90_000_000n);
+      await store.expectSettled();
+      expect(await units(0)).toBe(0n);
+    },
+  );
+
+  test('once home has moved the rotation is over, and charges reach the new wallet', LONG, async () => {
+    await endRotation(store);
+    const before = await units(1);
+    const fourth = await subscribed();
+    await active(fourth);
+    expect(await units(1)).toBe(before + BigInt(PRICE));
+    expect(await units(0)).toBe(0n);
+    await store.expectSettled();
+    expect(await failedTransfers()).toEqual([]);
+  });
+});
