@@ -34,8 +34,6 @@ interface Payer {
   sender: string;
 }
 
-/** So many transactions of an item may expire before further ones count as resent. */
-const EXPIRED_MAX = 3;
 const UNITS = { erc20: 'wei', trc20: 'sun', spl: 'lamports' } as const;
 
 /** @throws Refused */
@@ -133,7 +131,7 @@ export function admitPayment(
   const { memory, policy, now, clock, dead } = knowledge;
   const { kind, merchant, id, asset } = purpose;
   const rules = kind === 'payout' ? policy.payouts : policy.refunds;
-  let [counted, resent, unapproved] = [0n, 0n, 0n];
+  let [counted, resent, unapproved, again] = [0n, 0n, 0n, 0n];
   for (const { place, amount: text } of items) {
     const amount = BigInt(text);
     if (amount > rules.perTransfer)
@@ -141,8 +139,12 @@ export function admitPayment(
     const before = memory.item({ network, account }, id, place);
     // The contract pays a place once for each sender, whatever is signed for it.
     const isSafe = before?.sender === sender && via !== null && before.via === via;
-    const isDead = before !== undefined && (isOver(before, clock) || areDead(before.attempts, dead));
-    if (before !== undefined && !isSafe && !isDead) resent += amount;
+    const isDead = before !== undefined && areDead(before.attempts, dead);
+    if (before !== undefined && !isSafe && !isDead) {
+      // What has expired comes into no later block. It may be in an earlier one, and people have approved one payment.
+      if (isOver(before, clock)) again += amount;
+      else resent += amount;
+    }
     counted += excess(amount, isSafe ? before.amount : 0n);
     // An approved item that is signed once more without people may go to somebody else.
     unapproved += excess(amount, isSafe ? before.unapproved : 0n);
@@ -150,7 +152,12 @@ export function admitPayment(
   if (resent > 0n && memory.day(`${kind} resent`).total(now) + resent > rules.resendPerDay)
     throw resendRefused(network);
   const approved = checkApprovals({ ...purpose, network }, purpose.approvals, rules, knowledge);
-  checkLimits({ kind, merchant, counted, unapproved: approved ? undefined : unapproved }, rules, knowledge);
+  const beyond = approved ? again : unapproved;
+  checkLimits(
+    { kind, merchant, counted, unapproved: approved && again === 0n ? null : beyond },
+    rules,
+    knowledge,
+  );
   return {
     kind,
     merchant,
@@ -160,14 +167,13 @@ export function admitPayment(
     via,
     approved,
     counted: String(counted),
-    ...(approved ? {} : { unapproved: String(unapproved) }),
+    ...((!approved || again > 0n) && { unapproved: String(beyond) }),
     resent: String(resent),
   };
 }
 
-/** Whether its earlier transactions have expired. They may have paid, so an item is not signed anew without end. */
-const isOver = ({ deadFrom, attempts }: SignedItem, clock: number) =>
-  deadFrom !== null && deadFrom <= clock && attempts.length <= EXPIRED_MAX;
+/** Whether its earlier transactions have expired. */
+const isOver = ({ deadFrom }: SignedItem, clock: number) => deadFrom !== null && deadFrom <= clock;
 
 /** Whether all of the attempts are dead. */
 export const areDead = (attempts: readonly string[], dead: ReadonlySet<string> = new Set()): boolean =>
@@ -213,7 +219,7 @@ function checkLimits(
     merchant,
     counted,
     unapproved,
-  }: Pick<PaymentEntry, 'kind' | 'merchant'> & { counted: bigint; unapproved: bigint | undefined },
+  }: Pick<PaymentEntry, 'kind' | 'merchant'> & { counted: bigint; unapproved: bigint | null },
   rules: PaymentRules,
   { memory, now }: Judging,
 ): void {
@@ -222,7 +228,7 @@ function checkLimits(
     ['per_day', memory.day(kind).total(now), rules.perDay, counted],
     ['per_merchant_day', memory.day(`${kind} ${merchant}`).total(now), rules.perMerchantDay, counted],
   ];
-  if (unapproved !== undefined)
+  if (unapproved !== null)
     limits.push([
       'unapproved_per_day',
       memory.unapproved(kind).total(now),

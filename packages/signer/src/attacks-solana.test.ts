@@ -139,7 +139,7 @@ test('spl: an attempt has one transaction for ever: asked again with another blo
       ...sound,
       attempt: { ...sound.attempt, attemptId: 'other', ordinal: '1', previous: 'spl 1 0' },
     }),
-  ).toMatch(/^sequence: this transaction was signed for the attempt spl 1 0/);
+  ).toMatch(/^limit: this transaction was signed for the attempt spl 1 0/);
 });
 
 test('spl: equal items of one batch are two transactions, by the place in the memo', () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { concat } from './bytes.ts';
 import {
@@ -127,9 +128,7 @@ test('trc20: bytes that were signed for one attempt are refused for another', ()
     tronRequest({ ordinal, purpose, bytes: { contract: tronPaying(purpose), time } });
   expect(bench.outcome(ask(0, first, START))).toBe('signed');
   // Equal items of one batch: the second would be the same transaction, and be paid once.
-  expect(bench.outcome(ask(1, second, START))).toMatch(
-    /^sequence: this transaction was signed for the attempt/,
-  );
+  expect(bench.outcome(ask(1, second, START))).toMatch(/^limit: this transaction was signed for the attempt/);
   expect(bench.outcome(ask(1, second, START + 1))).toBe('signed');
 });
 
@@ -148,15 +147,57 @@ test('trc20: an item is signed anew once its transaction has expired, with a mar
   expect(bench.outcome(again(2, bench.now))).toMatch(/^limit: per_hour/);
 });
 
-test('trc20: an item whose transactions expired three times is signed anew out of the budget alone', () => {
-  const bench = new OnceBench((policy) => Object.assign(policy.payouts, { resend_per_day: '1' }));
-  const outcomes = [0, 1, 2, 3, 4, 5].map((ordinal) => {
+test('trc20: an approval covers an item once: what is signed anew after an expiry counts as unapproved', () => {
+  const bench = new OnceBench((policy) => Object.assign(policy.payouts, { unapproved_per_day: '2' }));
+  const outcomes = [0, 1, 2, 3].map((ordinal) => {
     bench.now += 6 * MINUTE;
+    bench.restart();
     return bench.outcome(again(ordinal, bench.now));
   });
-  expect(outcomes.slice(0, 5)).toEqual(['signed', 'signed', 'signed', 'signed', 'signed']);
-  expect(bench.memory.day('payout resent').total(bench.now)).toBe(1_000_000n);
-  expect(outcomes[5]).toMatch(/^limit: /);
+  expect(outcomes.slice(0, 3)).toEqual(['signed', 'signed', 'signed']);
+  expect(outcomes[3]).toMatch(/^limit: unapproved_per_day/);
+  expect(bench.memory.unapproved('payout').total(bench.now)).toBe(2_000_000n);
+  // What people approve and what was not signed before goes on.
+  const other = approvedOn('trc20', paymentOn('trc20', { id: BATCHES[1] }));
+  const asked = tronRequest({
+    ordinal: 3,
+    purpose: other,
+    bytes: { contract: tronPaying(other), time: bench.now },
+  });
+  expect(bench.outcome(asked)).toBe('signed');
+});
+
+test('trc20: whatever is asked for and when, approved items are paid again only within unapproved_per_day', () => {
+  const batches = BATCHES.map((id) =>
+    approvedOn('trc20', paymentOn('trc20', { id }), START / 1000 + 864_000),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ batch: fc.nat(2), minutes: fc.nat(400) }), { minLength: 1, maxLength: 25 }),
+      (steps) => {
+        const bench = new OnceBench((policy) => Object.assign(policy.payouts, { unapproved_per_day: '3' }));
+        const seen = new Set<number>();
+        const second: number[] = [];
+        let ordinal = 0;
+        for (const { batch, minutes } of steps) {
+          const purpose = batches[batch];
+          if (purpose === undefined) continue;
+          bench.now += minutes * MINUTE;
+          const time = bench.now + ordinal;
+          const asked = tronRequest({ ordinal, purpose, bytes: { contract: tronPaying(purpose), time } });
+          if (bench.outcome(asked) !== 'signed') continue;
+          ordinal += 1;
+          if (seen.has(batch)) second.push(bench.now);
+          seen.add(batch);
+        }
+        for (const at of second)
+          expect(second.filter((one) => one <= at && one > at - 1_440 * MINUTE).length).toBeLessThanOrEqual(
+            3,
+          );
+      },
+    ),
+    { numRuns: 100 },
+  );
 });
 
 test('trc20: too early an item is signed anew only out of the budget, and then the last expiry counts', () => {

@@ -13,8 +13,9 @@ export interface PaymentEntry {
   /** Units that count to the limits: items that were signed before count what they exceed that by. */
   counted: string;
   /**
-   * Where it is not approved: units that count to what goes out without people. An approved signature for the same item
-   * does not lower them, as this one may name another recipient. Entries of earlier versions have `counted` alone.
+   * Units that count to what goes out without people. Where it is not approved, an approved signature for the same item does
+   * not lower them, as this one may name another recipient; entries of earlier versions have `counted` alone. Where it is
+   * approved: units of items whose earlier transactions have expired, as they may have paid what people approved.
    */
   unapproved?: string;
   /** Units of items that may be paid a second time. */

@@ -81,7 +81,7 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
   const other = memory.attemptOf(digestOf(unsigned));
   if (other !== undefined)
     throw new Refused(
-      'sequence',
+      'limit',
       `this transaction was signed for the attempt ${other}: give each its own time.`,
     );
   if (reading.expires !== null && reading.expires <= clock)

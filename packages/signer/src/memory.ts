@@ -305,7 +305,8 @@ export class Memory {
     const counted = BigInt(payment.counted);
     this.hour(kind).add(at, counted);
     for (const name of [kind, `${kind} ${merchant}`]) this.day(name).add(at, counted);
-    if (!approved) this.unapproved(kind).add(at, BigInt(payment.unapproved ?? payment.counted));
+    const withoutPeople = payment.unapproved ?? (approved ? '0' : payment.counted);
+    this.unapproved(kind).add(at, BigInt(withoutPeople));
     this.day(`${kind} resent`).add(at, BigInt(payment.resent));
   }
 }

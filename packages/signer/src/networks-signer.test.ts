@@ -174,3 +174,17 @@ test('refusals that came before the clock was put back are no part of a minute a
   expect(alarm.refused('purpose', 'd', START + 1)).toBeUndefined();
   expect(alarm.refused('purpose', 'e', START + 2)).toBe(3);
 });
+
+test('honest mistakes of time do not freeze a signer: valid for too long by its clock, or the same bytes for another attempt', async () => {
+  const signer = await start(newJournal());
+  const signed = onTron(0);
+  await signer.sign(signed);
+  for (let n = 1; n <= 10; n++) {
+    const attempt = { ...onTron(1).attempt, attemptId: `mistake ${n}` };
+    expect(await outcome(signer, { ...onTron(1, START + 900_000 + n), attempt })).toBe('limit');
+    expect(await outcome(signer, { ...signed, attempt: { ...attempt, attemptId: `twin ${n}` } })).toBe(
+      'limit',
+    );
+  }
+  expect(signer.status().frozen).toBeNull();
+});

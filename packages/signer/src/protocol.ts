@@ -243,7 +243,7 @@ export const REFUSALS = [
   'history',
   /** Ask again with `before`. */
   'unknown_attempts',
-  /** It has signed something else for this (sender, sequence); on trc20 and spl, these bytes for another attempt. */
+  /** It has signed something else for this (sender, sequence); on trc20 and spl, the attempt for another network. */
   'sequence',
   /** An earlier transaction that pays one of these items may still be mined. */
   'item_signed',

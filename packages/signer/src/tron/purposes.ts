@@ -94,7 +94,10 @@ const ACTIVATION_SUN = 1_100_000n;
 export function matchTronPurpose(facts: TronFacts): TronMovement {
   const { purpose, tx, now, rules } = facts;
   if (tx.expiration > BigInt(now + VALID_MS))
-    throw differs(`it is valid for longer than ${VALID_MS / 1000} seconds`);
+    throw new Refused(
+      'limit',
+      `it is valid for longer than ${VALID_MS / 1000} seconds by this machine's clock.`,
+    );
   if (tx.contract.kind !== 'trigger' && tx.feeLimit > 0n)
     throw differs('it has a fee limit and calls nothing');
   if (tx.feeLimit > rules.feeLimit)
