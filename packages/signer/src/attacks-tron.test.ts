@@ -313,3 +313,9 @@ test('trc20: addresses of other networks, contracts and burnt coins are no recip
     expect(said).toMatch(/^purpose: .*(is none of this network|where coins would be lost)/);
   }
 });
+
+test('trc20: a payment of several places is refused before its places are read', () => {
+  const several = approvedOn('trc20', paymentOn('trc20', { places: [0, 7_777] }));
+  const asked = tronRequest({ purpose: several, bytes: { contract: tronPaying(several) } });
+  expect(new OnceBench().outcome(asked)).toMatch(/^purpose: .*a transfer pays one item/);
+});
