@@ -93,7 +93,7 @@ export function Price({ text }: { text: string }) {
 }
 
 /** A name with its value; a text keeps its own direction. */
-export type Row = readonly [name: string, value: ComponentChildren];
+export type Row = readonly [name: ComponentChildren, value: ComponentChildren];
 
 export function Rows({ rows }: { rows: readonly Row[] }) {
   return (

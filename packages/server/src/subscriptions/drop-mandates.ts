@@ -1,4 +1,4 @@
-import { dropMandate, lockUnactivated } from '../payment-methods/mandates/index.ts';
+import { dropUnserved } from '../payment-methods/mandates/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { listServed } from './billing-queries.ts';
 import type { BillingContext } from './deps.ts';
@@ -28,12 +28,6 @@ export async function dropMandates(tx: Tx, changes: readonly Changed[]): Promise
   const last = changes.at(-1);
   if (left.length === 0 || last === undefined) return;
   const { merchant_id: merchantId } = last.after;
-  const methods = await lockUnactivated(tx, merchantId, left);
-  const served = await listServed(
-    tx,
-    merchantId,
-    methods.map(({ payment_method_id: id }) => id),
-  );
-  for (const method of methods)
-    if (!served.has(method.payment_method_id)) await dropMandate(tx, method, last.context.time);
+  const of = { merchantId, methodIds: left, now: last.context.time };
+  await dropUnserved(tx, of, (methodIds) => listServed(tx, merchantId, methodIds));
 }

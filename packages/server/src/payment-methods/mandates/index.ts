@@ -1,5 +1,5 @@
 export { countMandates, findByMandate } from '../queries.ts';
-export { dropMandate, lockUnactivated } from './drop-mandate.ts';
+export { dropUnserved } from './drop-mandate.ts';
 export { METHOD_CHANGED_JOB, readMandate, readWallet } from './read-mandate.ts';
 export { changeSandboxWallet, giveSandboxMandate } from './sandbox-wallet.ts';
 export { type GivenMandate, saveMandate } from './save-mandate.ts';
