@@ -26,6 +26,8 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     expect(page.url()).not.toContain('#');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('You are signed in as owner@localhost: owner of Sandbox, operator.').waitFor();
+    await page.getByRole('link', { name: 'People and roles' }).waitFor();
+    await expectAccessible(page);
     await keep(page, 'console-link');
     const [cookie, ...others] = await page.context().cookies();
     expect([cookie?.httpOnly, cookie?.sameSite, others]).toEqual([true, 'Strict', []]);

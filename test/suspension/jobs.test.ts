@@ -324,6 +324,7 @@ const FOLLOWING = [
   'subscriptions.mail',
   'subscriptions.renewal_mail',
   'sweep.decided',
+  'transfers.rotation',
 ];
 
 test('of every kind of job it is known whether it waits', () => {

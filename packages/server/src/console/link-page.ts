@@ -34,6 +34,7 @@ form.addEventListener('submit', async (event) => {
     const roles = me.merchants.map(({ role, name }) => role + ' of ' + name);
     if (me.installation_role) roles.push(me.installation_role);
     say('You are signed in as ' + me.email + ': ' + roles.join(', ') + '.');
+    document.querySelector('#next').hidden = false;
   } catch (error) {
     say(error.message);
   }
@@ -67,6 +68,8 @@ const HTML = `<!doctype html>
 <button>Sign in</button>
 </form>
 <p role="status"></p>
+<p id="next" hidden>The console has no more pages yet. What people with a role can do until then, by its routes, is in
+<a href="/docs/operating#people-and-roles">People and roles</a>.</p>
 </main>
 <script>${SCRIPT}</script>
 </body>
