@@ -114,7 +114,7 @@ describe.skipIf(!hasAnvil())('movements of the service on an EVM network', () =>
       [{ kind: 'approve', asset: 'USDT', amount: 1n }, 'tank', 'the hot wallet sends approve'],
       [{ kind: 'approve', asset: 'USDT', amount: -1n }, 'hot', 'out of range'],
       [{ kind: 'deploy', contract: 'sweeper' }, 'hot', 'the tank wallet sends deploy'],
-      [{ kind: 'fill' }, 'deposit:3', 'the hot wallet sends fill, not deposit:3'],
+      [{ kind: 'fill' }, 'deposit:3', 'deposit:3 is no hot wallet'],
     ];
     for (const [movement, keyRef, why] of refused) {
       await expect(build(movement, keyRef)).rejects.toThrow(why);
