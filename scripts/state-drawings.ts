@@ -7,7 +7,12 @@ import { BATCH_MOVES, ITEM_MOVES } from '../packages/server/src/payouts/states.t
 import type { Moves } from '../packages/server/src/platform/db/guards/moves.ts';
 import { REFUND_MOVES } from '../packages/server/src/refunds/states.ts';
 import { SUBSCRIPTION_MOVES } from '../packages/server/src/subscriptions/states.ts';
-import { ACTIVATION_MOVES, ATTEMPT_MOVES, TRANSFER_MOVES } from '../packages/server/src/transfers/states.ts';
+import {
+  ACTIVATION_MOVES,
+  ATTEMPT_MOVES,
+  ROTATION_MOVES,
+  TRANSFER_MOVES,
+} from '../packages/server/src/transfers/states.ts';
 import { DELIVERY_MOVES, ENDPOINT_MOVES } from '../packages/server/src/webhooks/states.ts';
 import { ROOT } from './step.ts';
 
@@ -26,11 +31,19 @@ const DRAWN: Readonly<Record<string, { moves: Moves<string>; first: readonly str
   'webhook endpoint': { moves: ENDPOINT_MOVES, first: ['enabled'] },
   'payment method': { moves: METHOD_MOVES, first: ['active', 'inactive'] },
   activation: { moves: ACTIVATION_MOVES, first: ['open'] },
+  rotation: { moves: ROTATION_MOVES, first: ['closing'] },
   mail: { moves: MAIL_MOVES, first: ['pending', 'caught'] },
 };
-export const PAGES = ['concepts', 'payouts', 'checkout', 'refunds', 'subscriptions', 'webhooks', 'mail'].map(
-  (name) => path.join(ROOT, 'docs', `${name}.md`),
-);
+export const PAGES = [
+  'concepts',
+  'payouts',
+  'checkout',
+  'refunds',
+  'subscriptions',
+  'webhooks',
+  'mail',
+  'signer',
+].map((name) => path.join(ROOT, 'docs', `${name}.md`));
 const BLOCK = /<!-- states: ([a-z ]{1,40}) -->\n[^<]*<!-- \/states -->/g;
 
 function draw({ table }: Moves<string>, first: readonly string[]): string {

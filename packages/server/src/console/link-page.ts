@@ -42,10 +42,12 @@ form.addEventListener('submit', async (event) => {
 `;
 
 const STYLE = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 12vh auto; padding: 0 1rem; color-scheme: light dark; }
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 12vh auto; padding: 0 1rem; }
 label { display: block; margin: 1rem 0 0.25rem; }
 input, button { font: inherit; width: 100%; box-sizing: border-box; padding: 0.5rem; }
 button { margin-top: 1.5rem; }
+a { color: inherit; }
 `;
 
 const HTML = `<!doctype html>
