@@ -1,9 +1,11 @@
+import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { billing, item } from '../subscriptions/billing.ts';
-import { LiveStore, WITHIN } from './live-store.ts';
+import { ACCOUNT, LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 import { endRotation, hotOf, rotate, rotationOf } from './rotating.ts';
 
@@ -99,6 +101,24 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       const sent = await senders();
       expect(sent.get(hotOf(0))).toContain('move');
       expect(sent.get(hotOf(1))).toContain('payment');
+    },
+  );
+
+  test(
+    'fault 91: whoever has the old key uses its sequences up, and the old wallet still hands coins over',
+    LONG,
+    async () => {
+      const { client } = store.world;
+      await client.setBalance({ address: hotOf(0), value: parseEther('0.05') });
+      const next = Number(await store.world.sequenceOf(hotOf(0)));
+      for (const sequence of [next, next + 1]) await store.takeSequence(sequence, hotWallet(ACCOUNT));
+      await store.world.mine(1);
+      expect(Number(await store.world.sequenceOf(hotOf(0)))).toBe(next + 2);
+      const robbed = await subscribed();
+      await active(robbed);
+      expect(await rotate(store)).toMatchObject({ status: 'moving', left_USDT: '0.00' });
+      await store.expectSettled();
+      expect(await units(0)).toBe(0n);
     },
   );
 

@@ -1,6 +1,6 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
 import { collectorAccount } from '@florin/signer/contracts';
-import { bytesToHex, decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type Address, bytesToHex, decodeFunctionResult, encodeFunctionData } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
 import type { CollectorAccount, RotatedWallet, RotationFacts } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
@@ -12,8 +12,8 @@ import { type GasUse, gasLimit } from './gas.ts';
 import { collectorOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
-import { readFeeHistory, readQuantity, readRecord, readsOf } from './node-answers.ts';
-import { readTank } from './precheck.ts';
+import { type NodeReads, readFeeHistory, readQuantity, readRecord, readsOf } from './node-answers.ts';
+import { readNative, readTank } from './precheck.ts';
 
 /** As `signOwnerCall` of the signer has it. */
 const OWNER_CALL_GAS = 120_000n;
@@ -39,7 +39,7 @@ export async function readRotation(
   const tank = await readTank(reads, wallets.tank);
   const rotated: RotatedWallet[] = [];
   for (const [epoch, address] of wallets.rotated.entries()) {
-    const { nextSequence, native } = await readTank(reads, address);
+    const { nextSequence, native } = await readRotated(reads, address);
     const tokens = await readTokens(merchant, address);
     const isEmpty = await isEmptyFinally(address);
     rotated.push({
@@ -63,6 +63,13 @@ export async function readRotation(
       ownerCall: OWNER_CALL_GAS * maxFeePerGas,
     },
   };
+}
+
+/** Two endpoints have to agree on the sequence: the database takes it for its own where it is ahead. */
+async function readRotated(reads: NodeReads, address: Address) {
+  const count = await reads.agreed('eth_getTransactionCount', [address, 'latest']);
+  const nextSequence = readQuantity(count, 'eth_getTransactionCount');
+  return { nextSequence, native: await readNative(reads, address) };
 }
 
 async function readTokens(

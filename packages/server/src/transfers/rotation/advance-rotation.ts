@@ -25,7 +25,7 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../send-job.ts';
 import { assertPresentWallet, WalletRotated } from '../wallets/present-wallet.ts';
-import { lockWallet, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
+import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
 import type { TransferDeps } from '../work.ts';
 import { nextRotationStep, type RotationStep, type RotationWait } from './decide.ts';
 import { endRotation, findOpenRotation, listOpenMovements, type RotationRow } from './queries.ts';
@@ -139,11 +139,14 @@ interface Deciding {
 async function decide(tx: Tx, { merchant, chain, facts, rotation }: Deciding): Promise<RotationStep> {
   const wallets = facts.wallets.map(({ keyRef }) => walletOf(facts, chain.network, keyRef));
   const tank = walletOf(facts, chain.network, 'tank');
-  for (const wallet of wallets.toSorted((a, b) => (a.sender < b.sender ? -1 : 1)))
+  for (const wallet of wallets.toSorted((a, b) => (a.sender < b.sender ? -1 : 1))) {
+    // Whoever has the old key can send from the old wallet, as if this database were a copy; but it pays nobody any more.
+    await raiseSequence(tx, wallet);
     await lockWallet(tx, wallet);
+  }
   const { gasCeiling } = await readSettings(tx, merchant, TRANSFER_SETTINGS);
   const open = await listOpenMovements(tx, rotation);
-  const nextOf = new Map([...wallets, tank].map(({ sender, chainNext }) => [sender, chainNext ?? 0n]));
+  const nextOf = new Map([...wallets, tank].map(({ sender, chainNext }) => [sender, chainNext]));
   // What the chain had in a block when its sequences were read shows in the balances, which were read afterwards.
   const isMoving = open.some(
     ({ sender, sequence }) => sequence === null || sequence >= (nextOf.get(sender) ?? 0n),
@@ -156,7 +159,11 @@ async function decide(tx: Tx, { merchant, chain, facts, rotation }: Deciding): P
   return nextRotationStep(facts, { ...limits, tankSpending }, isMoving);
 }
 
-function walletOf(facts: RotationFacts, network: Network, of: 'tank' | `hot:${number}`): Wallet {
+function walletOf(
+  facts: RotationFacts,
+  network: Network,
+  of: 'tank' | `hot:${number}`,
+): Wallet & { chainNext: bigint } {
   const { tank } = facts;
   if (of === 'tank') return { network, sender: tank.address, chainNext: tank.nextSequence };
   const wallet = facts.wallets.find(({ keyRef }) => keyRef === of);
