@@ -1,5 +1,7 @@
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transact } from '../../packages/server/src/platform/db/index.ts';
+import { closeWallet } from '../../packages/server/src/transfers/rotation/index.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -141,8 +143,20 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
     },
   );
 
-  test('once home has moved the rotation is over, and charges reach the new wallet', LONG, async () => {
+  test('a run that was confirmed before another one rotated begins nothing', LONG, async () => {
+    const { app } = store.service;
+    const of = { merchantId: store.merchant.merchantId, network: 'erc20' } as const;
+    const close = (next: number) =>
+      transact(app.db, (tx) => closeWallet(tx, of, { next, nowSeconds: app.clock.nowSeconds() }));
+    // This rotation goes on, and the next one waits for its end.
+    await close(1);
+    await expect(close(2)).rejects.toMatchObject({ code: 'conflict' });
     await endRotation(store);
+    await expect(close(1)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await rotationOf(store)).toEqual({ status: 'done', epoch: 1 });
+  });
+
+  test('once home has moved the rotation is over, and charges reach the new wallet', LONG, async () => {
     const before = await units(1);
     const fourth = await subscribed();
     await active(fourth);

@@ -110,7 +110,7 @@ async function rotate(rotating: Rotating): Promise<RotationReport> {
   const { passphrase } = order;
   // A wrong passphrase is found before the wallet is closed.
   await live.ethereum.holder.beginEpoch({ account: account.account, epoch: signers, passphrase });
-  const switched = open?.status === 'moving' ? account : await replaceWallet(rotating, account, passphrase);
+  const switched = open?.status === 'moving' ? account : await replaceWallet(rotating, account, before.epoch);
   // Looked at now, not at the job's next hour.
   await transact(app.db, (tx) => enqueue(tx, [rotationJob(merchantId, NETWORK, app.clock.nowMs())]));
   await nameWallet(rotating, switched, passphrase);
@@ -153,12 +153,13 @@ const NOBODY = /^[0-]+$/;
 const concerns = (stopped: string, merchantId: string) => stopped === merchantId || NOBODY.test(stopped);
 
 /** Closes the present wallet, waits for what it has on its way, and puts the next one in its place. */
-async function replaceWallet(rotating: Rotating, account: Account, passphrase: string): Promise<Account> {
+async function replaceWallet(rotating: Rotating, account: Account, epoch: number): Promise<Account> {
   const { app, live, merchant, order } = rotating;
   const { merchantId } = merchant;
+  const { passphrase } = order;
   const of = { merchantId, network: NETWORK };
   const { seconds: nowSeconds } = merchantTime(app, merchant);
-  const { epoch } = await transact(app.db, (tx) => closeWallet(tx, of, nowSeconds));
+  await transact(app.db, (tx) => closeWallet(tx, of, { next: epoch, nowSeconds }));
   order.onProgress('The old wallet takes no new work.');
   crashPoint('rotate.closed');
   const hot = live.ethereum.hotWallet(account, epoch);

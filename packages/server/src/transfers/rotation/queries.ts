@@ -47,23 +47,33 @@ async function lockAccount(tx: Tx, { merchantId, network }: MerchantNetwork): Pr
   return row.epoch;
 }
 
-/** Closes the present hot wallet to new work; a rotation that is open goes on. @returns the open rotation */
-export async function closeWallet(tx: Tx, of: MerchantNetwork, nowSeconds: number): Promise<RotationRow> {
+/**
+ * Closes the present hot wallet to new work; a rotation to that epoch that is open goes on.
+ *
+ * @param next the epoch that a person has confirmed
+ * @throws Fail `conflict` where another run has rotated since
+ */
+export async function closeWallet(
+  tx: Tx,
+  of: MerchantNetwork,
+  { next, nowSeconds }: { next: number; nowSeconds: number },
+): Promise<void> {
   const epoch = await lockAccount(tx, of);
   const open = await findOpenRotation(tx, of);
-  if (open !== undefined) return open;
-  return await tx
+  if (next !== (open?.epoch ?? epoch + 1))
+    throw new Fail('conflict', 'The wallet was rotated meanwhile: nothing was begun. Look with --dry-run.');
+  if (open !== undefined) return;
+  await tx
     .insertInto('wallet_rotation')
     .values({
       merchant_id: of.merchantId,
       rotation_id: newId(),
       network: of.network,
-      epoch: epoch + 1,
+      epoch: next,
       status: 'closing',
       created_at: nowSeconds,
     })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+    .execute();
 }
 
 /** Transactions of a merchant that are not over: undecided ones, and those that a reorganisation has taken back. */
