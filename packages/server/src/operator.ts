@@ -21,7 +21,12 @@ import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { refundCommands } from './operator/refunds.ts';
 import { requestCommands } from './operator/requests.ts';
-import { type RotationOrder, type RotationReport, rotateWallet } from './operator/rotate-wallet.ts';
+import {
+  cancelRotation,
+  type RotationOrder,
+  type RotationReport,
+  rotateWallet,
+} from './operator/rotate-wallet.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import { treasuryCommands } from './operator/treasury.ts';
 import { userCommands } from './operator/users.ts';
@@ -97,6 +102,8 @@ export async function openOperator(config: Config) {
     wallets: {
       /** Gives a live merchant a new hot wallet; interrupted, it goes on where it was. */
       rotate: (order: RotationOrder): Promise<RotationReport> => rotateWallet(app, order),
+      /** Opens the old wallet again, until the signer has begun the next one. */
+      cancelRotation: (order: { merchant: string }): Promise<RotationReport> => cancelRotation(app, order),
     },
     contracts: {
       ...contractCommands(app),

@@ -11,6 +11,7 @@ import { noteToPeople } from '../terminal.ts';
 interface RotateFlags extends DatabaseFlags {
   passphraseFile?: string;
   dryRun?: true;
+  cancel?: true;
   yes?: true;
 }
 
@@ -49,11 +50,26 @@ export const addRotate: AddCommand = (group) => {
     )
     .option('--passphrase-file <file>', "file whose first line is the passphrase of the signer's key file")
     .option('--dry-run', 'show where things are and what would happen, and change nothing')
+    .option(
+      '--cancel',
+      'open the old wallet again where a run has died, which works until the signer has begun the new one',
+    )
     .option('--yes', 'begin without asking')
     .action(
-      async (merchant: string, { passphraseFile, dryRun, yes, ...flags }: RotateFlags, command: Command) => {
+      async (
+        merchant: string,
+        { passphraseFile, dryRun, cancel, yes, ...flags }: RotateFlags,
+        command: Command,
+      ) => {
+        if (cancel === true) {
+          if (passphraseFile !== undefined || dryRun === true)
+            throw wrongUsage('--cancel takes no passphrase, and changes something.');
+          show(command, await withOperator(flags, ({ wallets }) => wallets.cancelRotation({ merchant })));
+          noteToPeople('The rotation is cancelled: the old wallet goes on.');
+          return;
+        }
         if (passphraseFile === undefined && dryRun !== true)
-          throw wrongUsage('Give --passphrase-file, or --dry-run to change nothing.');
+          throw wrongUsage('Give --passphrase-file, or --dry-run to change nothing, or --cancel.');
         const passphrase = await withSigner(async (signer) =>
           passphraseFile === undefined
             ? ''

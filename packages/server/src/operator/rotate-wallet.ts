@@ -16,12 +16,15 @@ import { encodeId, merchantTime } from '../tenancy/index.ts';
 import { signerJournal } from '../transfers/approvals/index.ts';
 import { listStops } from '../transfers/blocks/index.ts';
 import {
+  CLOSING_ALARM_SECONDS,
   closeWallet,
   countOpenTransactions,
   findOpenRotation,
   findRotation,
+  keepOpen,
   ownerTasks,
   type RotationRow,
+  reopenWallet,
   rotationJob,
   switchWallet,
 } from '../transfers/rotation/index.ts';
@@ -70,10 +73,14 @@ export interface RotationReport {
 type Live = NonNullable<App['live']>;
 type Account = NonNullable<ReturnType<Live['accounts']['find']>>;
 
-interface Rotating {
+/** The merchant whose wallet it is. */
+interface Rotated {
   app: App;
   live: Live;
   merchant: Merchant;
+}
+
+interface Rotating extends Rotated {
   order: RotationOrder;
 }
 
@@ -84,14 +91,34 @@ interface Rotating {
  * @throws Fail with one line
  */
 export async function rotateWallet(app: App, order: RotationOrder): Promise<RotationReport> {
+  const rotated = await openMerchant(app, order.merchant);
+  return await explained(() => rotate({ ...rotated, order }));
+}
+
+/**
+ * Opens the old wallet again, which is possible until the signer has begun the next one. It is for a command that died and whose
+ * rotation is not wanted any more.
+ *
+ * @throws Fail with one line
+ */
+export async function cancelRotation(app: App, order: { merchant: string }): Promise<RotationReport> {
+  const rotated = await openMerchant(app, order.merchant);
+  const { live, merchant } = rotated;
+  return await explained(async () => {
+    const account = await presentAccount(rotated);
+    const of = { merchantId: merchant.merchantId, network: NETWORK };
+    await transact(app.db, (tx) => reopenWallet(tx, of, () => live.ethereum.holder.epochOf(account.account)));
+    return await reportOf(rotated, account, undefined);
+  });
+}
+
+async function openMerchant(app: App, typed: string): Promise<Rotated> {
   const { live } = app;
   if (live === undefined) throw new Fail('invalid_request', NO_LIVE);
-  const merchant = await merchantBy(app, order.merchant);
-  if (merchant.mode !== 'live') {
-    const message = 'A sandbox merchant has no real wallets: name a live one.';
-    throw new Fail('invalid_request', { message, param: 'merchant' });
-  }
-  return await explained(() => rotate({ app, live, merchant, order }));
+  const merchant = await merchantBy(app, typed);
+  if (merchant.mode === 'live') return { app, live, merchant };
+  const message = 'A sandbox merchant has no real wallets: name a live one.';
+  throw new Fail('invalid_request', { message, param: 'merchant' });
 }
 
 async function rotate(rotating: Rotating): Promise<RotationReport> {
@@ -120,7 +147,7 @@ async function rotate(rotating: Rotating): Promise<RotationReport> {
 }
 
 /** Read now: another run may have switched. */
-async function presentAccount({ live, merchant }: Rotating): Promise<Account> {
+async function presentAccount({ live, merchant }: Rotated): Promise<Account> {
   await live.accounts.load();
   const account = live.accounts.find(merchant.merchantId, NETWORK);
   if (account !== undefined) return account;
@@ -159,13 +186,21 @@ async function replaceWallet(rotating: Rotating, account: Account, epoch: number
   const { passphrase } = order;
   const of = { merchantId, network: NETWORK };
   const { seconds: nowSeconds } = merchantTime(app, merchant);
-  await transact(app.db, (tx) => closeWallet(tx, of, { next: epoch, nowSeconds }));
+  await transact(app.db, async (tx) => {
+    await closeWallet(tx, of, { next: epoch, nowSeconds });
+    // Somebody is told where this run ends here.
+    const alarmAtMs = app.clock.nowMs() + CLOSING_ALARM_SECONDS * 1_000;
+    await enqueue(tx, [rotationJob(merchantId, NETWORK, alarmAtMs)]);
+  });
   order.onProgress('The old wallet takes no new work.');
   crashPoint('rotate.closed');
   const hot = live.ethereum.hotWallet(account, epoch);
   for (let isSwitched = false; !isSwitched; ) {
     await awaitQuiet(rotating);
-    const begun = await live.ethereum.holder.beginEpoch({ account: account.account, epoch, passphrase });
+    const begun = await transact(app.db, async (tx) => {
+      await keepOpen(tx, of, epoch);
+      return await live.ethereum.holder.beginEpoch({ account: account.account, epoch, passphrase });
+    });
     if (begun.hot !== hot)
       throw new Fail(
         'conflict',
@@ -245,7 +280,7 @@ async function awaitCoins(rotating: Rotating): Promise<void> {
   }
 }
 
-async function readFacts({ app, merchant }: Rotating): Promise<RotationFacts> {
+async function readFacts({ app, merchant }: Rotated): Promise<RotationFacts> {
   const chain: Chain = app.chains.of(merchant, NETWORK);
   const facts = await chain.readRotation();
   if (facts === null) throw new Error('live wallets are rotated');
@@ -259,14 +294,14 @@ function leftIn({ wallets }: RotationFacts) {
 }
 
 async function reportOf(
-  rotating: Rotating,
+  rotated: Rotated,
   account: Account,
   rotation: RotationRow | undefined,
 ): Promise<RotationReport> {
-  const { app, live, merchant } = rotating;
+  const { app, live, merchant } = rotated;
   const { merchantId } = merchant;
   const of = { merchantId, network: NETWORK };
-  const facts = await readFacts(rotating);
+  const facts = await readFacts(rotated);
   const { collector, hot } = facts;
   const left = leftIn(facts);
   const epoch = rotation?.epoch ?? account.epoch + 1;

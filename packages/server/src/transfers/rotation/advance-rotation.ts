@@ -45,14 +45,22 @@ const SOON_MS = 2_000;
 const RETRY_MS = 30_000;
 /** Charges arrive until the collector has moved its home; payouts that need their coins wait so long at most. */
 const HOURLY_MS = 3_600_000;
+/** A wallet that is closed for longer has lost its command: nobody else opens it again. */
+export const CLOSING_ALARM_SECONDS = 1_800;
+const CLOSING_MS = 300_000;
 
 /** Handles `ROTATION_JOB`. */
-export async function advanceRotation(deps: TransferDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+export async function advanceRotation(
+  deps: TransferDeps,
+  job: Pick<Job, 'merchantId' | 'payload'>,
+  run: Pick<JobRun, 'step'>,
+): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
   const after = (ms: number): JobOutcome => ({ againAtMs: deps.clock.nowMs() + ms, followsClock: false });
   const rotation = await findOpenRotation(deps.db, { merchantId: merchant.merchantId, network });
-  if (rotation?.status !== 'moving') return 'done';
+  if (rotation === undefined) return 'done';
+  if (rotation.status === 'closing') return after(closingMs(deps, merchant, rotation));
   if (await isStopped(deps.db, merchant, network)) return after(RETRY_MS);
   try {
     const step = await takeStep({ deps, merchant, network, run }, rotation);
@@ -64,6 +72,19 @@ export async function advanceRotation(deps: TransferDeps, job: Job, run: JobRun)
     deps.log.warn({ merchantId: merchant.merchantId, network, err: error }, 'a rotation waits');
     return after(error instanceof WalletRotated ? 0 : RETRY_MS);
   }
+}
+
+/** The command goes on with it; where it has died, a person has to run it again. */
+function closingMs(deps: TransferDeps, { merchantId, clockOffset }: Merchant, rotation: RotationRow): number {
+  const { network, created_at: since } = rotation;
+  const ageSeconds = deps.clock.nowSeconds() + clockOffset - Number(since);
+  if (ageSeconds < CLOSING_ALARM_SECONDS) return (CLOSING_ALARM_SECONDS - ageSeconds) * 1_000;
+  const fields = { merchantId, network, age_seconds: ageSeconds };
+  deps.log.error(
+    fields,
+    'a wallet is closed for its rotation and nothing is paid: run florin signer rotate again, or with --cancel',
+  );
+  return CLOSING_MS;
 }
 
 const isPassing = (error: unknown) =>
@@ -90,7 +111,7 @@ interface Rotating {
   deps: TransferDeps;
   merchant: Merchant;
   network: Network;
-  run: JobRun;
+  run: Pick<JobRun, 'step'>;
 }
 
 async function takeStep(

@@ -1,10 +1,12 @@
-export { advanceRotation, ROTATION_JOB, rotationJob } from './advance-rotation.ts';
+export { advanceRotation, CLOSING_ALARM_SECONDS, ROTATION_JOB, rotationJob } from './advance-rotation.ts';
 export { ownerTasks } from './decide.ts';
 export {
   closeWallet,
   countOpenTransactions,
   findOpenRotation,
   findRotation,
+  keepOpen,
   type RotationRow,
+  reopenWallet,
   switchWallet,
 } from './queries.ts';

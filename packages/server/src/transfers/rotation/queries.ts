@@ -76,6 +76,42 @@ export async function closeWallet(
     .execute();
 }
 
+/**
+ * Keeps a rotation from being cancelled until `tx` is over: meanwhile the signer is told.
+ *
+ * @throws Fail `conflict` where it was cancelled
+ */
+export async function keepOpen(tx: Tx, of: MerchantNetwork, epoch: number): Promise<void> {
+  await lockAccount(tx, of);
+  const open = await findOpenRotation(tx, of);
+  if (open?.epoch !== epoch) throw new Fail('conflict', 'The rotation was cancelled meanwhile.');
+}
+
+/**
+ * Opens a closed wallet to new work again, as if nothing had been begun.
+ *
+ * @param epochOfSigner reads the signer's epoch of the account: once that is the next one there is no way back
+ * @throws Fail `conflict` where there is none
+ */
+export async function reopenWallet(
+  tx: Tx,
+  of: MerchantNetwork,
+  epochOfSigner: () => Promise<number>,
+): Promise<void> {
+  const epoch = await lockAccount(tx, of);
+  const open = await findOpenRotation(tx, of);
+  if (open?.status !== 'closing')
+    throw new Fail('conflict', 'No wallet is being closed: there is nothing to cancel.');
+  if ((await epochOfSigner()) !== epoch)
+    throw new Fail('conflict', 'The signer has begun the next wallet: run florin signer rotate to its end.');
+  await tx
+    .deleteFrom('wallet_rotation')
+    .where('merchant_id', '=', open.merchant_id)
+    .where('rotation_id', '=', open.rotation_id)
+    .where('status', '=', 'closing')
+    .execute();
+}
+
 /** Transactions of a merchant that are not over: undecided ones, and those that a reorganisation has taken back. */
 export async function countOpenTransactions(
   db: Db,
