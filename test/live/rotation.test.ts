@@ -146,8 +146,8 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
   test('a run that was confirmed before another one rotated begins nothing', LONG, async () => {
     const { app } = store.service;
     const of = { merchantId: store.merchant.merchantId, network: 'erc20' } as const;
-    const close = (next: number) =>
-      transact(app.db, (tx) => closeWallet(tx, of, { next, nowSeconds: app.clock.nowSeconds() }));
+    const now = { nowSeconds: app.clock.nowSeconds(), nowMs: app.clock.nowMs() };
+    const close = (next: number) => transact(app.db, (tx) => closeWallet(tx, of, { next, ...now }));
     // This rotation goes on, and the next one waits for its end.
     await close(1);
     await expect(close(2)).rejects.toMatchObject({ code: 'conflict' });

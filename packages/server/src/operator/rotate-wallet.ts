@@ -16,8 +16,8 @@ import { encodeId, merchantTime } from '../tenancy/index.ts';
 import { signerJournal } from '../transfers/approvals/index.ts';
 import { listStops } from '../transfers/blocks/index.ts';
 import {
-  CLOSING_ALARM_SECONDS,
   closeWallet,
+  costOfMove,
   countOpenTransactions,
   findOpenRotation,
   findRotation,
@@ -185,13 +185,8 @@ async function replaceWallet(rotating: Rotating, account: Account, epoch: number
   const { merchantId } = merchant;
   const { passphrase } = order;
   const of = { merchantId, network: NETWORK };
-  const { seconds: nowSeconds } = merchantTime(app, merchant);
-  await transact(app.db, async (tx) => {
-    await closeWallet(tx, of, { next: epoch, nowSeconds });
-    // Somebody is told where this run ends here.
-    const alarmAtMs = app.clock.nowMs() + CLOSING_ALARM_SECONDS * 1_000;
-    await enqueue(tx, [rotationJob(merchantId, NETWORK, alarmAtMs)]);
-  });
+  const { seconds: nowSeconds, realMs: nowMs } = merchantTime(app, merchant);
+  await transact(app.db, (tx) => closeWallet(tx, of, { next: epoch, nowSeconds, nowMs }));
   order.onProgress('The old wallet takes no new work.');
   crashPoint('rotate.closed');
   const hot = live.ethereum.hotWallet(account, epoch);
@@ -267,12 +262,15 @@ async function nameWallet(rotating: Rotating, account: Account, passphrase: stri
   }
 }
 
-/** Waits until the wallets of before hold no tokens: what arrives in them later, workers bring along. */
+/** Waits until the wallets of before hold no tokens that are worth their fee: what arrives later, workers bring along. */
 async function awaitCoins(rotating: Rotating): Promise<void> {
   let shown = '';
   for (;;) {
-    const left = leftIn(await readFacts(rotating));
-    if (ASSETS.every((asset) => left[asset] === 0n)) return;
+    const facts = await readFacts(rotating);
+    const cost = await costOfMove(rotating.app, NETWORK, facts);
+    const isLeft = facts.wallets.some(({ tokens }) => [...tokens.values()].some((units) => units > cost));
+    if (!isLeft) return;
+    const left = leftIn(facts);
     const line = `The old wallet still holds ${ASSETS.map((asset) => `${formatTokens(left[asset])} ${asset}`).join(', ')}.`;
     if (line !== shown) rotating.order.onProgress(line);
     shown = line;

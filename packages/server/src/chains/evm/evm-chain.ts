@@ -73,8 +73,8 @@ export class EvmChain extends EvmReader implements Chain {
 
   readRotation(): Promise<RotationFacts> {
     return this.#sender.readRotation(async (address) => {
-      const held = await Promise.all(ASSETS.map((asset) => this.balance(address, asset, 'final')));
-      return held.every((units) => units === 0n);
+      const held = ASSETS.map(async (asset) => [asset, await this.balance(address, asset, 'final')] as const);
+      return new Map(await Promise.all(held));
     });
   }
 

@@ -18,8 +18,8 @@ import { readNative, readTank } from './precheck.ts';
 /** As `signOwnerCall` of the signer has it. */
 const OWNER_CALL_GAS = 120_000n;
 
-/** Whether an address holds no token in the newest final block. */
-export type IsEmptyFinally = (address: string) => Promise<boolean>;
+/** What an address holds in the newest final block. */
+export type ReadFinalTokens = (address: string) => Promise<ReadonlyMap<Asset, bigint>>;
 
 interface MerchantOnNetwork {
   network: EvmNetwork;
@@ -30,7 +30,7 @@ interface MerchantOnNetwork {
 /** @throws ChainUnavailable, FeeCeilingReached */
 export async function readRotation(
   merchant: MerchantOnNetwork,
-  isEmptyFinally: IsEmptyFinally,
+  readFinalTokens: ReadFinalTokens,
 ): Promise<RotationFacts> {
   const { network, node, wallets } = merchant;
   const reads = readsOf(node);
@@ -41,15 +41,8 @@ export async function readRotation(
   for (const [epoch, address] of wallets.rotated.entries()) {
     const { nextSequence, native } = await readRotated(reads, address);
     const tokens = await readTokens(merchant, address);
-    const isEmpty = await isEmptyFinally(address);
-    rotated.push({
-      keyRef: `hot:${epoch}`,
-      address,
-      nextSequence,
-      native,
-      tokens,
-      isEmptyFinally: isEmpty,
-    });
+    const finalTokens = await readFinalTokens(address);
+    rotated.push({ keyRef: `hot:${epoch}`, address, nextSequence, native, tokens, finalTokens });
   }
   return {
     hot: wallets.hot,

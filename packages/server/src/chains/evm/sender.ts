@@ -51,7 +51,7 @@ import { withPermit } from './permits.ts';
 import { readAllowance, readNative, readTank, readToken } from './precheck.ts';
 import { assertPermitted, checkMandate, precheckCharges } from './precheck-charges.ts';
 import { readMandates } from './read-mandates.ts';
-import { type IsEmptyFinally, readRotation } from './read-rotation.ts';
+import { type ReadFinalTokens, readRotation } from './read-rotation.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type SigningOrder, type TransactionSigner } from './signing.ts';
 import { readStatus } from './status.ts';
@@ -259,13 +259,13 @@ export class EvmSender {
     }
   }
 
-  async readRotation(isEmptyFinally: IsEmptyFinally): Promise<RotationFacts> {
+  async readRotation(readFinalTokens: ReadFinalTokens): Promise<RotationFacts> {
     const { network, node, signer } = this.#options;
     const limits = await signer.limits();
     const collector = limits?.collector === null ? null : network.collector;
     const facts = await readRotation(
       { network: { ...network, collector }, node, wallets: this.#own },
-      isEmptyFinally,
+      readFinalTokens,
     );
     const topUpMax = limits === undefined ? {} : { topUpMax: limits.gasTopUp };
     return { ...facts, tank: { ...facts.tank, ...topUpMax } };

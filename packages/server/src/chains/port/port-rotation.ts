@@ -12,8 +12,8 @@ export interface RotatedWallet {
   native: bigint;
   /** Units of each token. */
   tokens: ReadonlyMap<Asset, bigint>;
-  /** It holds no token as of the newest final block either. */
-  isEmptyFinally: boolean;
+  /** As of the newest final block. */
+  finalTokens: ReadonlyMap<Asset, bigint>;
 }
 
 /** The merchant's account at the collector, and the wallet of its owner. */

@@ -7,15 +7,9 @@ import {
   WEI_PER_UNIT,
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import {
-  crashPoint,
-  enqueue,
-  type Job,
-  type JobOutcome,
-  type JobRun,
-  type JobSpec,
-} from '../../platform/jobs/index.ts';
+import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../../platform/jobs/index.ts';
 import { isLineDue } from '../../platform/observability/index.ts';
+import { dollarsOf } from '../../rates/index.ts';
 import { getMerchant, type Merchant } from '../../stores/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { reserveMovement, sumTankSpending } from '../attempts/movements.ts';
@@ -28,25 +22,13 @@ import { assertPresentWallet, WalletRotated } from '../wallets/present-wallet.ts
 import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
 import type { TransferDeps } from '../work.ts';
 import { nextRotationStep, type RotationStep, type RotationWait } from './decide.ts';
-import { endRotation, findOpenRotation, listOpenMovements, type RotationRow } from './queries.ts';
-
-/** Hands over what rotated wallets hold, until nothing arrives in them any more; payload `{ network }`. */
-export const ROTATION_JOB = 'transfers.rotation';
-
-export const rotationJob = (merchantId: string, network: Network, dueAtMs: number): JobSpec => ({
-  merchantId,
-  kind: ROTATION_JOB,
-  uniqueKey: network,
-  dueAtMs,
-  payload: { network },
-});
+import { endRotation, findOpenRotation, listOpenMovements, type RotationRow, sumGiven } from './queries.ts';
+import { CLOSING_ALARM_SECONDS } from './rotation-job.ts';
 
 const SOON_MS = 2_000;
 const RETRY_MS = 30_000;
 /** Charges arrive until the collector has moved its home; payouts that need their coins wait so long at most. */
 const HOURLY_MS = 3_600_000;
-/** A wallet that is closed for longer has lost its command: nobody else opens it again. */
-export const CLOSING_ALARM_SECONDS = 1_800;
 const CLOSING_MS = 300_000;
 
 /** Handles `ROTATION_JOB`. */
@@ -92,18 +74,18 @@ const isPassing = (error: unknown) =>
 
 function waitMs(deps: TransferDeps, rotation: RotationRow, reason: RotationWait): number {
   if (reason === 'moving' || reason === 'final') return SOON_MS;
-  if (reason === 'home') return HOURLY_MS;
+  if (reason === 'home' || reason === 'dear') return HOURLY_MS;
   const fields = { merchantId: rotation.merchant_id, network: rotation.network, waiting: reason };
   if (isLineDue(deps.log, `rotation ${rotation.rotation_id} ${reason}`))
     deps.log.error(fields, WAITS[reason]);
   return RETRY_MS;
 }
 
-const WAITS: Record<Exclude<RotationWait, 'moving' | 'final' | 'home'>, string> = {
+const WAITS: Record<Exclude<RotationWait, 'moving' | 'final' | 'home' | 'dear'>, string> = {
   tank_low:
     'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
   gas_ceiling:
-    'a rotated wallet needs more ether than transfers.gas_ceiling or gas_top_up of the policy allow',
+    'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow',
   owner: 'the collector still names a rotated wallet: run florin signer rotate once more',
 };
 
@@ -125,11 +107,12 @@ async function takeStep(
     seconds: deps.clock.nowSeconds() + merchant.clockOffset,
     realMs: deps.clock.nowMs(),
   };
+  const cost = await costOfMove(deps, network, facts);
   crashPoint('rotation.before');
   const step = await run.step(async (tx) => {
     await assertSameHistory(tx);
     await assertPresentWallet(tx, { merchant, chain });
-    const decided = await decide(tx, { merchant, chain, facts, rotation });
+    const decided = await decide(tx, { merchant, chain, facts, rotation, cost });
     if (decided.do === 'end') await endRotation(tx, rotation, nowSeconds);
     if (decided.do === 'move') {
       const { merchantId } = merchant;
@@ -154,10 +137,24 @@ interface Deciding {
   chain: Chain;
   facts: RotationFacts;
   rotation: RotationRow;
+  cost: bigint;
+}
+
+/**
+ * Units of a token, which are about dollars, that handing one over costs at most, with ether for it; 0 where no price is known.
+ * Less than that stays in a rotated wallet.
+ */
+export async function costOfMove(
+  { rates }: Pick<TransferDeps, 'rates'>,
+  network: Network,
+  { fees }: Pick<RotationFacts, 'fees'>,
+): Promise<bigint> {
+  const price = await rates.priceOfCoin(network);
+  return price === undefined ? 0n : dollarsOf(fees.move + fees.plain, price);
 }
 
 /** Under the lock of the rotated wallets, and of the gas tank where that has to pay. */
-async function decide(tx: Tx, { merchant, chain, facts, rotation }: Deciding): Promise<RotationStep> {
+async function decide(tx: Tx, { merchant, chain, facts, rotation, cost }: Deciding): Promise<RotationStep> {
   const wallets = facts.wallets.map(({ keyRef }) => walletOf(facts, chain.network, keyRef));
   const tank = walletOf(facts, chain.network, 'tank');
   for (const wallet of wallets.toSorted((a, b) => (a.sender < b.sender ? -1 : 1))) {
@@ -172,7 +169,8 @@ async function decide(tx: Tx, { merchant, chain, facts, rotation }: Deciding): P
   const isMoving = open.some(
     ({ sender, sequence }) => sequence === null || sequence >= (nextOf.get(sender) ?? 0n),
   );
-  const limits = { gasCeiling: gasCeiling * WEI_PER_UNIT, tankSpending: 0n };
+  const given = await sumGiven(tx, rotation);
+  const limits = { gasCeiling: gasCeiling * WEI_PER_UNIT, tankSpending: 0n, given, cost };
   const step = nextRotationStep(facts, limits, isMoving);
   if (step.do !== 'move' || step.by !== 'tank') return step;
   await lockWallet(tx, tank);

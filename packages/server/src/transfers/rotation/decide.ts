@@ -6,10 +6,14 @@ import type { Movement, RotatedKeyRef, RotatedWallet, RotationFacts } from '../.
 // time, so that each is decided by balances that show the one before.
 
 export interface RotationLimits {
-  /** The most ether that a hot wallet may be given, in wei. */
+  /** The most ether that a wallet may hold, and rotated ones be given in all, in wei. */
   gasCeiling: bigint;
   /** The most that the gas tank's transactions can still cost. */
   tankSpending: bigint;
+  /** Ether that rotated wallets were given for this rotation: whoever has their key can take it. */
+  given: bigint;
+  /** Units of six digits that handing a token over costs at most; 0: nobody knows. Not more than that is not handed over. */
+  cost: bigint;
 }
 
 export type RotationWait =
@@ -21,6 +25,8 @@ export type RotationWait =
   | 'owner'
   /** The collector has not moved its home yet. */
   | 'home'
+  /** What a wallet holds would cost more than it is worth, and is too much to be left there. */
+  | 'dear'
   /** What the wallets held is not final elsewhere yet. */
   | 'final';
 
@@ -37,6 +43,8 @@ export type RotationStep =
 const LEFT = 4n;
 /** Native coin below so many fees stays where it is. */
 const WORTH = 10n;
+/** Units that may be left for good, where they are not worth their fee: a dollar. */
+const DUST_MAX = 1_000_000n;
 /** The owner's two calls, and one that is sent again. */
 const OWNER_CALLS = 3n;
 
@@ -84,7 +92,9 @@ export function nextRotationStep(
   }
   if (tasks.length > 0) return wait('owner');
   if (collector !== null && collector.home !== hot) return wait('home');
-  if (!wallets.every(({ isEmptyFinally }) => isEmptyFinally)) return wait('final');
+  const dust = limits.cost < DUST_MAX ? limits.cost : DUST_MAX;
+  if (wallets.some(({ tokens }) => holdsMore(tokens, dust))) return wait('dear');
+  if (wallets.some(({ finalTokens }) => holdsMore(finalTokens, dust))) return wait('final');
   for (const { keyRef, native } of wallets)
     if (native > WORTH * fees.plain)
       return {
@@ -101,7 +111,7 @@ function handOver(
   limits: RotationLimits,
   { keyRef, native, tokens }: RotatedWallet,
 ): RotationStep | undefined {
-  const held = ASSETS.filter((asset) => unitsOf(tokens, asset) > 0n);
+  const held = ASSETS.filter((asset) => unitsOf(tokens, asset) > limits.cost);
   const [asset] = held;
   if (asset === undefined) return undefined;
   const { move } = facts.fees;
@@ -109,6 +119,9 @@ function handOver(
     return giveGas(facts, limits, { to: keyRef, native, needed: move * BigInt(held.length) });
   return { do: 'move', by: keyRef, movement: { kind: 'move', asset, amount: unitsOf(tokens, asset) } };
 }
+
+const holdsMore = (tokens: ReadonlyMap<Asset, bigint>, units: bigint) =>
+  ASSETS.some((asset) => unitsOf(tokens, asset) > units);
 
 const unitsOf = (tokens: ReadonlyMap<Asset, bigint>, asset: Asset) => tokens.get(asset) ?? 0n;
 
@@ -121,7 +134,9 @@ function giveGas(
   const missing = ((needed - native) * 5n) / 4n;
   const { topUpMax = missing } = facts.tank;
   const amount = topUpMax < missing ? topUpMax : missing;
-  if (amount <= 0n || native + amount > limits.gasCeiling) return wait('gas_ceiling');
+  const given = to === 'owner' ? 0n : limits.given;
+  if (amount <= 0n || native + amount > limits.gasCeiling || given + amount > limits.gasCeiling)
+    return wait('gas_ceiling');
   return fromTank(facts, limits, { kind: 'gas', amount, to }, amount + facts.fees.plain);
 }
 

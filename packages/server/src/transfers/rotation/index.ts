@@ -1,4 +1,4 @@
-export { advanceRotation, CLOSING_ALARM_SECONDS, ROTATION_JOB, rotationJob } from './advance-rotation.ts';
+export { advanceRotation, costOfMove } from './advance-rotation.ts';
 export { ownerTasks } from './decide.ts';
 export {
   closeWallet,
@@ -10,3 +10,4 @@ export {
   reopenWallet,
   switchWallet,
 } from './queries.ts';
+export { ROTATION_JOB, rotationJob } from './rotation-job.ts';

@@ -3,8 +3,10 @@ import { sql } from 'kysely';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
+import { enqueue } from '../../platform/jobs/index.ts';
 import { ROTATION_MOVES, type RotationStatus } from '../states.ts';
 import '../tables.ts';
+import { CLOSING_ALARM_SECONDS, rotationJob } from './rotation-job.ts';
 
 // A rotation closes a hot wallet (`closing`), and once nothing of the merchant is on its way there, another takes its place in
 // one transaction (`moving`). Then the old one hands over what it holds and what still arrives, until nothing does (`done`).
@@ -50,13 +52,13 @@ async function lockAccount(tx: Tx, { merchantId, network }: MerchantNetwork): Pr
 /**
  * Closes the present hot wallet to new work; a rotation to that epoch that is open goes on.
  *
- * @param next the epoch that a person has confirmed
+ * @param next the epoch that a person has confirmed; `nowSeconds` is the merchant's time, `nowMs` real time
  * @throws Fail `conflict` where another run has rotated since
  */
 export async function closeWallet(
   tx: Tx,
   of: MerchantNetwork,
-  { next, nowSeconds }: { next: number; nowSeconds: number },
+  { next, nowSeconds, nowMs }: { next: number; nowSeconds: number; nowMs: number },
 ): Promise<void> {
   const epoch = await lockAccount(tx, of);
   const open = await findOpenRotation(tx, of);
@@ -74,6 +76,8 @@ export async function closeWallet(
       created_at: nowSeconds,
     })
     .execute();
+  // Somebody is told where the command ends here.
+  await enqueue(tx, [rotationJob(of.merchantId, of.network, nowMs + CLOSING_ALARM_SECONDS * 1_000)]);
 }
 
 /**
@@ -176,6 +180,15 @@ async function moveOn(
     .where('merchant_id', '=', merchant_id)
     .where('rotation_id', '=', rotation_id)
     .execute();
+}
+
+/** Ether that the gas tank has given to rotated wallets for a rotation, or may still, in wei. */
+export async function sumGiven(db: Db, { merchant_id, rotation_id }: RotationRow): Promise<bigint> {
+  const { rows } = await sql<{ given: string }>`
+    select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as given from transfer_attempt
+    where merchant_id = ${merchant_id} and group_id = ${rotation_id} and status <> 'failed'
+      and movement ->> 'kind' = 'gas' and movement ->> 'to' like 'hot:%'`.execute(db);
+  return BigInt(rows[0]?.given ?? 0);
 }
 
 /** Attempts of a rotation that are not over. */
