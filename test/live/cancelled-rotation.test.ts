@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { transact } from '../../packages/server/src/platform/db/index.ts';
-import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
-import { advanceRotation } from '../../packages/server/src/transfers/rotation/index.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { LiveStore, WITHIN } from './live-store.ts';
-import { hotOf, passphraseFile, rotate, rotationOf, runRotate } from './rotating.ts';
+import { hotOf, lookAtRotation, passphraseFile, rotate, rotationOf, runRotate } from './rotating.ts';
 
 const LONG = { timeout: 300_000 };
 
@@ -29,17 +26,6 @@ describe.skipIf(!hasAnvil())('a rotation whose command has died', () => {
     expect((await runRotate(store, words, { env })).code).toBe(null);
   }
   const cancel = () => runRotate(store, ['--cancel', '--json']);
-  /** What a worker logs as an error, and when it looks again. */
-  async function look() {
-    const { app } = store.service;
-    const lines: string[] = [];
-    const log = createLogger('error', { write: (line) => void lines.push(line) });
-    const job = { merchantId: store.merchant.merchantId, payload: { network: 'erc20' } };
-    const outcome = await advanceRotation({ ...app, log }, job, {
-      step: (change) => transact(app.db, change),
-    });
-    return { lines, waitMs: outcome === 'done' ? 0 : outcome.againAtMs - app.clock.nowMs() };
-  }
 
   test(
     'fault 91: the old wallet stays closed and people are told; cancelled, it pays what has waited',
@@ -47,11 +33,11 @@ describe.skipIf(!hasAnvil())('a rotation whose command has died', () => {
     async () => {
       await dieAt('rotate.closed');
       const { address, id } = await ordered();
-      const early = await look();
+      const early = await lookAtRotation(store);
       expect(early.lines).toEqual([]);
       expect(early.waitMs).toBeGreaterThan(1_000_000);
       await asOwner(store.service, 'update wallet_rotation set created_at = created_at - 3600', []);
-      const late = await look();
+      const late = await lookAtRotation(store);
       expect(late.lines).toHaveLength(1);
       expect(late.lines[0]).toContain('--cancel');
       await expect.poll(() => store.batch(id), WITHIN).toMatchObject({ status: 'processing' });

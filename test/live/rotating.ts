@@ -4,6 +4,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress } from 'viem';
 import type { RotationReport } from '../../packages/server/src/operator/rotate-wallet.ts';
+import { transact } from '../../packages/server/src/platform/db/index.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
+import { advanceRotation } from '../../packages/server/src/transfers/rotation/index.ts';
 import { accounts } from '../../packages/signer/src/test-requests.ts';
 import { PASSPHRASE } from '../chains/evm/real-signer.ts';
 import { type Finished, follow } from '../florin-command.ts';
@@ -57,6 +60,16 @@ export async function rotate(
   const { code, stdout, stderr } = await runRotate(store, words, { meanwhile });
   if (code !== 0) throw new Error(`rotate ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as RotationReport;
+}
+
+/** A worker's look at the rotation. @returns what it logs as an error, and when it looks again */
+export async function lookAtRotation(store: LiveStore): Promise<{ lines: string[]; waitMs: number }> {
+  const { app } = store.service;
+  const lines: string[] = [];
+  const log = createLogger('error', { write: (line) => void lines.push(line) });
+  const job = { merchantId: store.merchant.merchantId, payload: { network: 'erc20' } };
+  const outcome = await advanceRotation({ ...app, log }, job, { step: (change) => transact(app.db, change) });
+  return { lines, waitMs: outcome === 'done' ? 0 : outcome.againAtMs - app.clock.nowMs() };
 }
 
 /** The newest rotation of the store's merchant. */

@@ -9,7 +9,7 @@ import { asOwner } from '../ledger.ts';
 import { billing, item } from '../subscriptions/billing.ts';
 import { ACCOUNT, LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
-import { endRotation, hotOf, rotate, rotationOf } from './rotating.ts';
+import { endRotation, hotOf, lookAtRotation, rotate, rotationOf } from './rotating.ts';
 
 const LONG = { timeout: 400_000 };
 const PRICE = 20 * TOKEN;
@@ -121,6 +121,31 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       expect(await rotate(store)).toMatchObject({ status: 'moving', left_USDT: '0.00' });
       await store.expectSettled();
       expect(await units(0)).toBe(0n);
+    },
+  );
+
+  test(
+    'fault 91: what the issuer has blocked in the old wallet waits there and costs nothing, with an alarm',
+    LONG,
+    async () => {
+      const moves = () =>
+        asOwner(
+          store.service,
+          "select attempt_id from transfer_attempt where movement ->> 'kind' = 'move' order by 1",
+          [],
+        );
+      const before = await moves();
+      await store.world.list('USDT', hotOf(0));
+      await active(await subscribed());
+      const { lines, waitMs } = await lookAtRotation(store);
+      expect(lines).toEqual([expect.stringContaining('does not leave a rotated wallet')]);
+      expect(waitMs).toBeGreaterThan(0);
+      expect(await moves()).toEqual(before);
+      expect(await units(0)).toBe(BigInt(PRICE));
+      await store.world.own('USDT', 'removeBlackList', [hotOf(0)]);
+      expect(await rotate(store)).toMatchObject({ status: 'moving', left_USDT: '0.00' });
+      await store.expectSettled();
+      expect(await failedTransfers()).toEqual([]);
     },
   );
 

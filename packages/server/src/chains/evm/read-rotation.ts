@@ -13,7 +13,7 @@ import { collectorOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { type NodeReads, readFeeHistory, readQuantity, readRecord, readsOf } from './node-answers.ts';
-import { readNative, readTank } from './precheck.ts';
+import { readNative, readTank, readToken } from './precheck.ts';
 
 /** As `signOwnerCall` of the signer has it. */
 const OWNER_CALL_GAS = 120_000n;
@@ -41,8 +41,9 @@ export async function readRotation(
   for (const [epoch, address] of wallets.rotated.entries()) {
     const { nextSequence, native } = await readRotated(reads, address);
     const tokens = await readTokens(merchant, address);
+    const refused = await readRefused(merchant, address, tokens);
     const finalTokens = await readFinalTokens(address);
-    rotated.push({ keyRef: `hot:${epoch}`, address, nextSequence, native, tokens, finalTokens });
+    rotated.push({ keyRef: `hot:${epoch}`, address, nextSequence, native, tokens, refused, finalTokens });
   }
   return {
     hot: wallets.hot,
@@ -79,6 +80,21 @@ async function readTokens(
     held.set(asset, (await readBalances(node, request)).get(address) ?? 0n);
   }
   return held;
+}
+
+async function readRefused(
+  { network, node, wallets }: MerchantOnNetwork,
+  sender: Address,
+  tokens: ReadonlyMap<Asset, bigint>,
+): Promise<ReadonlySet<Asset>> {
+  const refused = new Set<Asset>();
+  for (const [asset, amount] of tokens) {
+    if (amount === 0n) continue;
+    const items = [{ itemId: asset, place: 0, to: wallets.hot, amount }];
+    const found = await readToken(readsOf(node), network, { sender, asset, items, contract: null });
+    if (found.refused !== null || found.unpayable.size > 0) refused.add(asset);
+  }
+  return refused;
 }
 
 /** Two endpoints have to agree on it: a second call of the owner would begin the two days anew. */

@@ -12,6 +12,8 @@ export interface RotatedWallet {
   native: bigint;
   /** Units of each token. */
   tokens: ReadonlyMap<Asset, bigint>;
+  /** Those that cannot be moved now: paused, or their issuer has blocked this wallet or the present one. */
+  refused: ReadonlySet<Asset>;
   /** As of the newest final block. */
   finalTokens: ReadonlyMap<Asset, bigint>;
 }

@@ -21,8 +21,15 @@ import { SEND_JOB } from '../send-job.ts';
 import { assertPresentWallet, WalletRotated } from '../wallets/present-wallet.ts';
 import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
 import type { TransferDeps } from '../work.ts';
-import { nextRotationStep, type RotationStep, type RotationWait } from './decide.ts';
-import { endRotation, findOpenRotation, listOpenMovements, type RotationRow, sumGiven } from './queries.ts';
+import { nextRotationStep, type RotationStep, type RotationWait, restSeconds, tokenIn } from './decide.ts';
+import {
+  endRotation,
+  findOpenRotation,
+  listFailedMoves,
+  listOpenMovements,
+  type RotationRow,
+  sumGiven,
+} from './queries.ts';
 import { CLOSING_ALARM_SECONDS } from './rotation-job.ts';
 
 const SOON_MS = 2_000;
@@ -86,6 +93,8 @@ const WAITS: Record<Exclude<RotationWait, 'moving' | 'final' | 'home' | 'dear'>,
     'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
   gas_ceiling:
     'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow',
+  refused:
+    'a token does not leave a rotated wallet: it is paused, its issuer has blocked a wallet, or its moves revert',
   owner: 'the collector still names a rotated wallet: run florin signer rotate once more',
 };
 
@@ -112,7 +121,7 @@ async function takeStep(
   const step = await run.step(async (tx) => {
     await assertSameHistory(tx);
     await assertPresentWallet(tx, { merchant, chain });
-    const decided = await decide(tx, { merchant, chain, facts, rotation, cost });
+    const decided = await decide(tx, { merchant, chain, facts, rotation, cost, nowSeconds });
     if (decided.do === 'end') await endRotation(tx, rotation, nowSeconds);
     if (decided.do === 'move') {
       const { merchantId } = merchant;
@@ -138,6 +147,7 @@ interface Deciding {
   facts: RotationFacts;
   rotation: RotationRow;
   cost: bigint;
+  nowSeconds: number;
 }
 
 /**
@@ -154,7 +164,10 @@ export async function costOfMove(
 }
 
 /** Under the lock of the rotated wallets, and of the gas tank where that has to pay. */
-async function decide(tx: Tx, { merchant, chain, facts, rotation, cost }: Deciding): Promise<RotationStep> {
+async function decide(
+  tx: Tx,
+  { merchant, chain, facts, rotation, cost, nowSeconds }: Deciding,
+): Promise<RotationStep> {
   const wallets = facts.wallets.map(({ keyRef }) => walletOf(facts, chain.network, keyRef));
   const tank = walletOf(facts, chain.network, 'tank');
   for (const wallet of wallets.toSorted((a, b) => (a.sender < b.sender ? -1 : 1))) {
@@ -170,12 +183,25 @@ async function decide(tx: Tx, { merchant, chain, facts, rotation, cost }: Decidi
     ({ sender, sequence }) => sequence === null || sequence >= (nextOf.get(sender) ?? 0n),
   );
   const given = await sumGiven(tx, rotation);
-  const limits = { gasCeiling: gasCeiling * WEI_PER_UNIT, tankSpending: 0n, given, cost };
+  const resting = await findResting(tx, rotation, nowSeconds);
+  const undecided = new Set(
+    open.flatMap(({ sender, asset }) => (asset === null ? [] : [tokenIn(sender, asset)])),
+  );
+  const sums = { gasCeiling: gasCeiling * WEI_PER_UNIT, tankSpending: 0n, given, cost };
+  const limits = { ...sums, resting, undecided };
   const step = nextRotationStep(facts, limits, isMoving);
   if (step.do !== 'move' || step.by !== 'tank') return step;
   await lockWallet(tx, tank);
   const tankSpending = await sumTankSpending(tx, tank, facts.fees.account);
   return nextRotationStep(facts, { ...limits, tankSpending }, isMoving);
+}
+
+async function findResting(tx: Tx, rotation: RotationRow, nowSeconds: number): Promise<ReadonlySet<string>> {
+  const failed = await listFailedMoves(tx, rotation);
+  const resting = failed.filter(
+    ({ failures, lastAt }) => nowSeconds < Number(lastAt) + restSeconds(failures),
+  );
+  return new Set(resting.map(({ sender, asset }) => tokenIn(sender, asset)));
 }
 
 function walletOf(

@@ -1,8 +1,15 @@
-import type { Asset } from '@florin/contract/money';
+import { ASSETS, type Asset } from '@florin/contract/money';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RotationFacts } from '../../chains/port/index.ts';
-import { nextRotationStep, ownerTasks, type RotationLimits, type RotationStep } from './decide.ts';
+import {
+  nextRotationStep,
+  ownerTasks,
+  type RotationLimits,
+  type RotationStep,
+  restSeconds,
+  tokenIn,
+} from './decide.ts';
 
 // A world in which each step that is decided happens at once: balances follow, fees are spent, charges arrive, time passes.
 
@@ -28,6 +35,7 @@ interface World {
   /** What handing a token over costs, in its units. */
   cost: bigint;
   given: bigint;
+  refused: { epoch: number; asset: Asset }[];
 }
 
 const amount = (most: bigint) => fc.bigInt({ min: 0n, max: most });
@@ -47,6 +55,7 @@ const worlds: fc.Arbitrary<World> = fc
   .map(({ count, native, tokens, owner, account, isNamed, topUpMax, cost }) => ({
     cost,
     given: 0n,
+    refused: [],
     native: native.slice(0, count),
     tokens: tokens.slice(0, count).map(
       (one) =>
@@ -74,6 +83,7 @@ const factsOf = (world: World): RotationFacts => ({
     nextSequence: 0n,
     native: world.native[epoch] ?? 0n,
     tokens,
+    refused: new Set(world.refused.filter((one) => one.epoch === epoch).map(({ asset }) => asset)),
     finalTokens: tokens,
   })),
   collector:
@@ -95,7 +105,14 @@ const factsOf = (world: World): RotationFacts => ({
   fees: FEES,
 });
 
-const limits: RotationLimits = { gasCeiling: CEILING, tankSpending: 0n, given: 0n, cost: 0n };
+const limits: RotationLimits = {
+  gasCeiling: CEILING,
+  tankSpending: 0n,
+  given: 0n,
+  cost: 0n,
+  resting: new Set(),
+  undecided: new Set(),
+};
 const limitsOf = ({ given, cost }: World): RotationLimits => ({ ...limits, given, cost });
 const decide = (world: World) => nextRotationStep(factsOf(world), limitsOf(world), false);
 
@@ -213,6 +230,67 @@ test('whoever takes the ether of a rotated wallet again and again gets no more t
   );
 });
 
+const blocked = fc.subarray(
+  [0, 1].flatMap((epoch) => ASSETS.map((asset) => ({ epoch, asset }))),
+  { minLength: 1 },
+);
+
+test('a token that is refused, or whose moves revert, stays where it is and costs nothing; the others go', () => {
+  fc.assert(
+    fc.property(worlds, blocked, fc.boolean(), (world, list, isResting) => {
+      if (!isResting) world.refused = list;
+      const names = list.map(({ epoch, asset }) => tokenIn(OLD[epoch] ?? '', asset));
+      const resting = new Set(isResting ? names : []);
+      const isBlocked = (epoch: number, asset: Asset) =>
+        list.some((one) => one.epoch === epoch && one.asset === asset);
+      const before = world.tokens.map((tokens) => new Map(tokens));
+      let step: RotationStep;
+      for (let turns = 0; ; turns++) {
+        expect(turns).toBeLessThan(100);
+        step = nextRotationStep(factsOf(world), { ...limitsOf(world), resting }, false);
+        if (step.do === 'end' || (step.do === 'wait' && step.reason === 'refused')) break;
+        happen(world, step);
+      }
+      const most = world.cost < DUST ? world.cost : DUST;
+      for (const [epoch, tokens] of world.tokens.entries())
+        for (const [asset, left] of tokens)
+          if (isBlocked(epoch, asset)) expect(left).toBe(before[epoch]?.get(asset));
+          else expect(left).toBeLessThanOrEqual(step.do === 'end' ? most : world.cost);
+      const isHeld = world.tokens.some((tokens, epoch) =>
+        [...tokens].some(([asset, left]) => isBlocked(epoch, asset) && left > most),
+      );
+      expect(step.do === 'end').toBe(!isHeld);
+    }),
+  );
+});
+
+test('of each token one move at a time, until it is final', () => {
+  fc.assert(
+    fc.property(worlds, blocked, (world, list) => {
+      const undecided = new Set(list.map(({ epoch, asset }) => tokenIn(OLD[epoch] ?? '', asset)));
+      for (let turns = 0; turns < 100; turns++) {
+        const step = nextRotationStep(factsOf(world), { ...limitsOf(world), undecided }, false);
+        if (step.do === 'move' && step.by !== 'tank' && step.movement.kind === 'move') {
+          const { asset } = step.movement;
+          const address = OLD[Number(step.by.slice(4))] ?? '';
+          if (asset !== null) expect(undecided).not.toContain(tokenIn(address, asset));
+        }
+        if (step.do === 'end') break;
+        happen(world, step);
+      }
+      const most = world.cost < DUST ? world.cost : DUST;
+      const isLeft = world.tokens.some((tokens) => [...tokens.values()].some((left) => left > most));
+      expect(nextRotationStep(factsOf(world), { ...limitsOf(world), undecided }, false)).toEqual(
+        isLeft ? { do: 'wait', reason: 'final' } : { do: 'end' },
+      );
+    }),
+  );
+});
+
+test('each move that reverts doubles the time until the next one, up to a day', () => {
+  expect([1, 2, 3, 8, 9, 1_000].map(restSeconds)).toEqual([600, 1_200, 2_400, 76_800, 86_400, 86_400]);
+});
+
 test('the owner names operator and home once each', () => {
   const collector = factsOf({
     native: [],
@@ -228,6 +306,7 @@ test('the owner names operator and home once each', () => {
     topUpMax: undefined,
     cost: 0n,
     given: 0n,
+    refused: [],
   }).collector;
   if (collector === null) throw new Error('the world has a collector');
   const tasks = (changes: Partial<typeof collector>) =>

@@ -14,7 +14,20 @@ export interface RotationLimits {
   given: bigint;
   /** Units of six digits that handing a token over costs at most; 0: nobody knows. Not more than that is not handed over. */
   cost: bigint;
+  /** Tokens whose moves have reverted a moment ago, as `tokenIn` names them. */
+  resting: ReadonlySet<string>;
+  /** Tokens with a move that is in a block, and not final: whether it has moved anything is not known yet. */
+  undecided: ReadonlySet<string>;
 }
+
+export const tokenIn = (address: string, asset: Asset): string => `${address} ${asset}`;
+
+const REST_MIN_SECONDS = 600;
+const REST_MAX_SECONDS = 86_400;
+
+/** For how long a token is left alone after so many moves that reverted: each costs its fee, and takes from the limits of all. */
+export const restSeconds = (failures: number): number =>
+  Math.min(REST_MAX_SECONDS, REST_MIN_SECONDS * 2 ** (failures - 1));
 
 export type RotationWait =
   /** A movement of the rotation is in no block yet. */
@@ -23,6 +36,8 @@ export type RotationWait =
   | 'gas_ceiling'
   /** The owner has to name the present wallet: by the command, with the passphrase. */
   | 'owner'
+  /** A token does not leave its wallet: paused, blocked, or its moves revert. */
+  | 'refused'
   /** The collector has not moved its home yet. */
   | 'home'
   /** What a wallet holds would cost more than it is worth, and is too much to be left there. */
@@ -91,6 +106,10 @@ export function nextRotationStep(
     if (step !== undefined) return step;
   }
   if (tasks.length > 0) return wait('owner');
+  const isAnyHeld = (is: (wallet: RotatedWallet, asset: Asset) => boolean) =>
+    wallets.some((wallet) => heldIn(wallet, limits).some((asset) => is(wallet, asset)));
+  if (isAnyHeld(({ address }, asset) => limits.undecided.has(tokenIn(address, asset)))) return wait('final');
+  if (isAnyHeld((wallet, asset) => isRefused(wallet, limits, asset))) return wait('refused');
   if (collector !== null && collector.home !== hot) return wait('home');
   const dust = limits.cost < DUST_MAX ? limits.cost : DUST_MAX;
   if (wallets.some(({ tokens }) => holdsMore(tokens, dust))) return wait('dear');
@@ -109,9 +128,12 @@ export function nextRotationStep(
 function handOver(
   facts: RotationFacts,
   limits: RotationLimits,
-  { keyRef, native, tokens }: RotatedWallet,
+  wallet: RotatedWallet,
 ): RotationStep | undefined {
-  const held = ASSETS.filter((asset) => unitsOf(tokens, asset) > limits.cost);
+  const { keyRef, native, tokens } = wallet;
+  const held = heldIn(wallet, limits).filter(
+    (asset) => !isRefused(wallet, limits, asset) && !limits.undecided.has(tokenIn(wallet.address, asset)),
+  );
   const [asset] = held;
   if (asset === undefined) return undefined;
   const { move } = facts.fees;
@@ -119,6 +141,12 @@ function handOver(
     return giveGas(facts, limits, { to: keyRef, native, needed: move * BigInt(held.length) });
   return { do: 'move', by: keyRef, movement: { kind: 'move', asset, amount: unitsOf(tokens, asset) } };
 }
+
+const heldIn = ({ tokens }: RotatedWallet, { cost }: RotationLimits) =>
+  ASSETS.filter((asset) => unitsOf(tokens, asset) > cost);
+
+const isRefused = ({ address, refused }: RotatedWallet, { resting }: RotationLimits, asset: Asset) =>
+  refused.has(asset) || resting.has(tokenIn(address, asset));
 
 const holdsMore = (tokens: ReadonlyMap<Asset, bigint>, units: bigint) =>
   ASSETS.some((asset) => unitsOf(tokens, asset) > units);

@@ -1,4 +1,4 @@
-import type { Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -191,11 +191,27 @@ export async function sumGiven(db: Db, { merchant_id, rotation_id }: RotationRow
   return BigInt(rows[0]?.given ?? 0);
 }
 
-/** Attempts of a rotation that are not over. */
+/** Tokens of rotated wallets whose moves have reverted since the last one that did not. */
+export async function listFailedMoves(db: Db, { merchant_id, rotation_id }: RotationRow) {
+  const { rows } = await sql<{ sender: string; asset: Asset; failures: number; lastAt: bigint }>`
+    with moves as (
+      select sender, movement ->> 'asset' as asset, status, completed_at from transfer_attempt
+      where merchant_id = ${merchant_id} and group_id = ${rotation_id} and movement ->> 'kind' = 'move'
+        and movement ->> 'asset' is not null and height is not null and status in ('failed', 'succeeded')
+    )
+    select sender, asset, count(*)::int as failures, max(completed_at) as "lastAt" from moves m
+    where status = 'failed' and completed_at > coalesce((
+      select max(s.completed_at) from moves s
+      where s.status = 'succeeded' and s.sender = m.sender and s.asset = m.asset), 0)
+    group by 1, 2`.execute(db);
+  return rows;
+}
+
+/** Attempts of a rotation that are not over; with the token that they move. */
 export async function listOpenMovements(db: Db, { merchant_id, rotation_id }: RotationRow) {
   return await db
     .selectFrom('transfer_attempt')
-    .select(['sender', 'sequence'])
+    .select(['sender', 'sequence', sql<Asset | null>`movement ->> 'asset'`.as('asset')])
     .where('merchant_id', '=', merchant_id)
     .where('group_id', '=', rotation_id)
     .where('status', 'in', ['reserved', 'signed', 'sent'])
