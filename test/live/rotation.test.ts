@@ -1,7 +1,16 @@
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
+import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
+import { getMerchant } from '../../packages/server/src/stores/index.ts';
+import { reserveMovement } from '../../packages/server/src/transfers/attempts/movements.ts';
+import { signReserved } from '../../packages/server/src/transfers/attempts/sign-reserved.ts';
 import { closeWallet } from '../../packages/server/src/transfers/rotation/index.ts';
+import { SEND_JOB } from '../../packages/server/src/transfers/send-job.ts';
+import { WalletRotated } from '../../packages/server/src/transfers/wallets/present-wallet.ts';
+import { readWallet } from '../../packages/server/src/transfers/wallets/read-wallet.ts';
+import type { Work } from '../../packages/server/src/transfers/work.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -61,6 +70,14 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
     expect(await store.world.balance('USDT', address)).toBe(amount);
   };
 
+  const viewOf = async () => {
+    const { app } = store.service;
+    const merchant = await getMerchant(app.db, store.merchant.merchantId);
+    return { merchant, chain: app.chains.of(merchant, 'erc20') };
+  };
+
+  /** As of before the rotation. */
+  let stale: Awaited<ReturnType<typeof viewOf>>['chain'];
   let first: { id: string; payer: PayerWallet };
   test('before: deposits, payouts and charges go through the first wallet', LONG, async () => {
     await store.paid(100);
@@ -69,6 +86,7 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
     await active(first);
     await store.expectSettled();
     expect(await units(0)).toBeGreaterThan(0n);
+    stale = (await viewOf()).chain;
   });
 
   test(
@@ -103,6 +121,49 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       const sent = await senders();
       expect(sent.get(hotOf(0))).toContain('move');
       expect(sent.get(hotOf(1))).toContain('payment');
+    },
+  );
+
+  test(
+    'fault 91: who has not noticed signs nothing that another has reserved for the new wallet',
+    LONG,
+    async () => {
+      const { app } = store.service;
+      const { merchantId } = store.merchant;
+      const { merchant, chain } = await viewOf();
+      const groupId = newId();
+      const nowSeconds = app.clock.nowSeconds();
+      const tank = await readWallet(chain, 'tank');
+      const movement = { kind: 'gas', amount: 10n ** 12n } as const;
+      const order = {
+        merchantId,
+        groupId,
+        currency: 'USDT',
+        keyRef: 'tank',
+        wallet: tank,
+        movement,
+      } as const;
+      await transact(app.db, (tx) => reserveMovement(tx, order, nowSeconds));
+      const run = {
+        step: (change) => transact(app.db, change),
+        signal: new AbortController().signal,
+      } satisfies Work['run'];
+      const work = { deps: app, run, merchant, groupIds: [groupId], isCharge: false, nowSeconds };
+      await expect(signReserved({ ...work, chain: stale, history: {} })).rejects.toBeInstanceOf(
+        WalletRotated,
+      );
+      expect(await signReserved({ ...work, chain, history: {} })).toBeUndefined();
+      const job = {
+        merchantId,
+        kind: SEND_JOB,
+        uniqueKey: groupId,
+        dueAtMs: app.clock.nowMs(),
+        payload: { groupId },
+      };
+      await transact(app.db, (tx) => enqueue(tx, [job]));
+      const sent = () =>
+        asOwner(store.service, 'select status from transfer_attempt where group_id = $1', [groupId]);
+      await store.until(sent, [{ status: 'succeeded' }]);
     },
   );
 

@@ -117,9 +117,15 @@ test('sweeps, gas and the delegate go to the present wallet, as the caller has t
 
   const gas = (epoch: number): Purpose => ({ kind: 'gas', account: ACCOUNT, epoch });
   expect(fromTank(inEpoch(1), gas(1), { to: at(1), value: 5n })).toBe('signed');
-  expect(fromTank(inEpoch(1), gas(0), { to: at(0), value: 5n })).toBe('signed');
+  // Whoever has not noticed would give the present wallet's ether to whoever has the old key.
+  expect(fromTank(inEpoch(1), gas(0), { to: at(0), value: 5n })).toBe('epoch');
+  const toOld = (epoch: number): Purpose => ({ kind: 'gas', account: ACCOUNT, epoch, to: 'rotated' });
+  expect(fromTank(inEpoch(1), toOld(0), { to: at(0), value: 5n })).toBe('signed');
+  expect(fromTank(inEpoch(2), toOld(1), { to: at(1), value: 5n })).toBe('signed');
+  expect(fromTank(inEpoch(1), toOld(0), { to: at(1), value: 5n })).toBe('purpose');
+  expect(fromTank(inEpoch(1), toOld(1), { to: at(1), value: 5n })).toBe('epoch');
   expect(fromTank(inEpoch(1), gas(2), { to: at(2), value: 5n })).toBe('epoch');
-  expect(fromTank(inEpoch(1), gas(0), { to: at(1), value: 5n })).toBe('purpose');
+  expect(fromTank(inEpoch(1), gas(0), { to: at(1), value: 5n })).toBe('epoch');
   const owner: Purpose = { kind: 'gas', account: ACCOUNT, to: 'owner' };
   expect(fromTank(inEpoch(0), owner, { to: accounts.owner(ACCOUNT).address, value: 5n })).toBe('signed');
   expect(fromTank(inEpoch(0), owner, { to: at(0), value: 5n })).toBe('purpose');

@@ -164,10 +164,10 @@ export type Purpose =
       delegates: readonly { index: number; nonce: string }[];
     }
   /**
-   * Native coin from account 0 to the hot wallet of an account (on erc20 of that epoch, or to its owner's wallet), on trc20 with
-   * `index` to a deposit address, which sweeps itself.
+   * Native coin from account 0 to the hot wallet of an account (on erc20 of that epoch, with `to` to its owner's wallet or to a hot
+   * wallet that was rotated), on trc20 with `index` to a deposit address, which sweeps itself.
    */
-  | { kind: 'gas'; account: number; index?: number; epoch?: number; to?: 'owner' }
+  | { kind: 'gas'; account: number; index?: number; epoch?: number; to?: 'owner' | 'rotated' }
   /** On erc20: from a hot wallet that was rotated to the present one. `asset` null: native coin, `amount` in wei. */
   | { kind: 'move'; asset: SignerAsset | null; amount: string }
   /** On trc20: energy of TRX that account 0 has staked, `staked` sun of it, is lent to such a wallet or taken back. */

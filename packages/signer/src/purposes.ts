@@ -182,7 +182,9 @@ function matchGas(facts: Facts, { account, index, epoch = 0, to }: Of<'gas'>): M
   if (account === 0) throw differs('the gas tank does not fill itself');
   if (epoch > epochOf(account))
     throw new Refused('epoch', `epoch ${epoch} of account ${account} has not begun.`);
-  // A wallet that was rotated pays for handing its coins over.
+  // A wallet that was rotated pays for handing its coins over, and is not taken for the present one by mistake.
+  if (to !== 'owner' && (to === 'rotated') !== epoch < epochOf(account))
+    throw new Refused('epoch', `epoch ${epoch} of account ${account} is ${to ? 'the present one' : 'over'}.`);
   const wallet = to === 'owner' ? book.owner(account) : book.hot(account, epoch);
   if (tx.to !== wallet) throw differs(`it does not go to the ${to ?? 'hot'} wallet of account ${account}`);
   if (tx.data.length > 0) throw differs('it carries data');

@@ -113,7 +113,7 @@ const PURPOSES = {
     kind: Type.Literal('gas'),
     account: Index,
     epoch: Type.Optional(Index),
-    to: Type.Optional(Type.Literal('owner')),
+    to: Type.Optional(Type.Union([Type.Literal('owner'), Type.Literal('rotated')])),
   }),
   gasOfTron: closed({ kind: Type.Literal('gas'), account: Index, index: Type.Optional(Index) }),
   move: closed({ kind: Type.Literal('move'), asset: Type.Union([Asset, Type.Null()]), amount: Digits }),

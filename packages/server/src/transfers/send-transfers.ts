@@ -327,6 +327,8 @@ async function signOrWait(work: Work): Promise<BlockedBy> {
   try {
     const held = await signReserved(work);
     if (held === undefined) return 'none';
+    // The signer may know of a rotation that this process has not noticed.
+    if (held.reason === 'epoch') await work.deps.chains.refresh();
     logOncePerMinute(work, 'the signer holds transfers until people act', { reason: held.reason, err: held });
     return 'stopped';
   } catch (error) {

@@ -116,10 +116,12 @@ function gasCall(
   gas: bigint,
 ): BuiltMovement {
   const { account, owner } = wallets;
-  const wallet = to === 'owner' ? { address: owner } : walletAt(wallets, to ?? 'hot');
-  const where = to === 'owner' ? { to } : 'epoch' in wallet ? epochField(wallet.epoch) : {};
-  const call = { ...plainCall(wallet.address, '0x', gas), value: amount };
-  return { call, purpose: { kind: 'gas', account, ...where } };
+  const callTo = (address: Address): Call => ({ ...plainCall(address, '0x', gas), value: amount });
+  if (to === 'owner') return { call: callTo(owner), purpose: { kind: 'gas', account, to } };
+  const { address, epoch } = walletAt(wallets, to ?? 'hot');
+  // Where it is meant for the present wallet, the signer refuses a caller that takes an old one for it.
+  const where = to === undefined ? {} : ({ to: 'rotated' } as const);
+  return { call: callTo(address), purpose: { kind: 'gas', account, ...where, ...epochField(epoch) } };
 }
 
 /** The signer knows requests without an epoch as those of the first one. */

@@ -11,6 +11,7 @@ import {
   type TransferRow,
 } from '../queries.ts';
 import { judgeUnbuildable } from '../states.ts';
+import { assertNoticed } from '../wallets/present-wallet.ts';
 import { callForEach, type Work } from '../work.ts';
 import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
 import { buildAttempt } from './build-attempt.ts';
@@ -30,7 +31,7 @@ type Built =
  * Builds and signs the reserved attempts, and stores their bytes before they are sent.
  *
  * @returns why the signer holds some of them, where it does
- * @throws HistoryChanged, SigningRefused, SignerUnavailable
+ * @throws HistoryChanged, WalletRotated, SigningRefused, SignerUnavailable
  */
 export async function signReserved(work: Work): Promise<SigningHeld | undefined> {
   const { deps, run, merchant, groupIds } = work;
@@ -44,6 +45,7 @@ export async function signReserved(work: Work): Promise<SigningHeld | undefined>
   // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
   // of this database. Another attempt would then pay the rest of a batch twice.
   const reserved = open.filter(({ status }) => status === 'reserved').toSorted(byWallet);
+  if (reserved.length > 0) await assertNoticed(deps.db, work);
   const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
   const held = built.filter((one) => 'held' in one);
   crashPoint('build.after');

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Chain, KeyRef } from '../../chains/port/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Merchant } from '../../stores/index.ts';
 import type { AttemptRow } from '../queries.ts';
 import '../tables.ts';
@@ -43,18 +43,28 @@ export async function assertPresentWallet(
   { merchant, chain }: Sending,
   isGoingOn = false,
 ): Promise<void> {
+  await assertNoticed(tx, { merchant, chain }, sql`for share`);
+  if (isGoingOn || merchant.mode === 'sandbox') return;
+  const { network } = chain;
+  if (await isClosing(tx, { merchant_id: merchant.merchantId, network })) throw new WalletClosing(network);
+}
+
+/**
+ * Checks that this process knows the present hot wallet, before it signs what another may have reserved. Call it after the attempts
+ * were read: what had been reserved before a rotation was over by then, so what is open is for the wallet that is known here.
+ *
+ * @throws WalletRotated
+ */
+export async function assertNoticed(db: Db, { merchant, chain }: Sending, lock = sql``): Promise<void> {
   // Wallets of the simulated chains are not rotated.
   if (merchant.mode === 'sandbox') return;
-  const { merchantId } = merchant;
   const { network } = chain;
   const { rows } = await sql<{ epoch: number }>`
-    select epoch from chain_account where merchant_id = ${merchantId} and network = ${network} for share`.execute(
-    tx,
+    select epoch from chain_account where merchant_id = ${merchant.merchantId} and network = ${network} ${lock}`.execute(
+    db,
   );
   const epoch = rows[0]?.epoch ?? 0;
   if ((await chain.hotWallets()).length !== epoch + 1) throw new WalletRotated(network);
-  if (isGoingOn) return;
-  if (await isClosing(tx, { merchant_id: merchantId, network })) throw new WalletClosing(network);
 }
 
 /** Whether a rotation waits until nothing of the merchant is on its way. */
