@@ -6,7 +6,7 @@ import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { reserveMovement } from '../../packages/server/src/transfers/attempts/movements.ts';
 import { signReserved } from '../../packages/server/src/transfers/attempts/sign-reserved.ts';
-import { closeWallet } from '../../packages/server/src/transfers/rotation/index.ts';
+import { closeWallet, rotationJob } from '../../packages/server/src/transfers/rotation/index.ts';
 import { SEND_JOB } from '../../packages/server/src/transfers/send-job.ts';
 import { WalletRotated } from '../../packages/server/src/transfers/wallets/present-wallet.ts';
 import { readWallet } from '../../packages/server/src/transfers/wallets/read-wallet.ts';
@@ -251,4 +251,20 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
     await store.expectSettled();
     expect(await failedTransfers()).toEqual([]);
   });
+
+  test(
+    'what comes into an old wallet afterwards is brought along by the look of every day',
+    LONG,
+    async () => {
+      await store.world.mint('USDT', hotOf(0), 5_000_000n);
+      const { app } = store.service;
+      const job = rotationJob(store.merchant.merchantId, 'erc20', app.clock.nowMs());
+      await transact(app.db, (tx) => enqueue(tx, [job]));
+      await store.until(async () => ({ left: await units(0) }), { left: 0n });
+      await store.expectSettled();
+      const isOver = async () => ({ isOver: (await lookAtRotation(store)).waitMs > 80_000_000 });
+      await store.until(isOver, { isOver: true });
+      expect(await rotationOf(store)).toEqual({ status: 'done', epoch: 1 });
+    },
+  );
 });

@@ -42,9 +42,11 @@ export interface EvmChainOptions extends ReaderOptions {
 export class EvmChain extends EvmReader implements Chain {
   readonly caps: ChainCaps;
   readonly #sender: EvmSender;
+  readonly #feed: ReaderOptions['feed'];
 
   constructor(options: EvmChainOptions) {
     super(options);
+    this.#feed = options.feed;
     const { network, node, signer, merchantId, account, addresses, tank, epoch = 0 } = options;
     const deposit = async (index: number) => addresses.deposit(index);
     const rotated = Array.from({ length: epoch }, (_, n) => addresses.hotAt(n));
@@ -71,11 +73,14 @@ export class EvmChain extends EvmReader implements Chain {
     return this.#sender.precheckCharges(request);
   }
 
-  readRotation(): Promise<RotationFacts> {
-    return this.#sender.readRotation(async (address) => {
+  async readRotation(): Promise<RotationFacts> {
+    // Before the balances, so that these are of no older block.
+    const { final } = await this.#feed.snapshot();
+    const facts = await this.#sender.readRotation(async (address) => {
       const held = ASSETS.map(async (asset) => [asset, await this.balance(address, asset, 'final')] as const);
       return new Map(await Promise.all(held));
     });
+    return { ...facts, finalTime: final.time };
   }
 
   nativeBalance(address: string): Promise<bigint> {

@@ -31,7 +31,7 @@ interface MerchantOnNetwork {
 export async function readRotation(
   merchant: MerchantOnNetwork,
   readFinalTokens: ReadFinalTokens,
-): Promise<RotationFacts> {
+): Promise<Omit<RotationFacts, 'finalTime'>> {
   const { network, node, wallets } = merchant;
   const reads = readsOf(node);
   const { maxFeePerGas } = priceOf(await readFeeHistory(reads), network.feeCeilings);

@@ -259,7 +259,7 @@ export class EvmSender {
     }
   }
 
-  async readRotation(readFinalTokens: ReadFinalTokens): Promise<RotationFacts> {
+  async readRotation(readFinalTokens: ReadFinalTokens): Promise<Omit<RotationFacts, 'finalTime'>> {
     const { network, node, signer } = this.#options;
     const limits = await signer.limits();
     const collector = limits?.collector === null ? null : network.collector;

@@ -24,7 +24,7 @@ export interface CollectorAccount {
   /** Who charges, and where charges go now; empty while it is missing. */
   operator: string;
   home: string;
-  /** Where charges go from `movesAt` on (Unix seconds); null: no other home was named. */
+  /** Where charges go from `movesAt` on (Unix seconds), which may be over; null: no other home was named. */
   nextHome: { address: string; movesAt: number } | null;
   owner: { address: string; nextSequence: bigint; native: bigint };
 }
@@ -38,6 +38,8 @@ export interface RotationFacts {
   /** Null: nobody is charged on this network, or the signer signs for none. */
   collector: CollectorAccount | null;
   tank: Precheck['tank'];
+  /** Unix seconds of a final block; `finalTokens` are of that one or a later one. */
+  finalTime: number;
   /** The most that one transaction can cost: of tokens, of native coin, to open the account, of its owner. */
   fees: Readonly<Record<'move' | 'plain' | 'account' | 'ownerCall', bigint>>;
 }

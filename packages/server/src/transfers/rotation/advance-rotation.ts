@@ -18,12 +18,13 @@ import { assertSameHistory, HistoryChanged } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../send-job.ts';
-import { assertPresentWallet, WalletRotated } from '../wallets/present-wallet.ts';
+import { assertPresentWallet, WalletClosing, WalletRotated } from '../wallets/present-wallet.ts';
 import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
 import type { TransferDeps } from '../work.ts';
 import { nextRotationStep, type RotationStep, type RotationWait, restSeconds, tokenIn } from './decide.ts';
 import {
   endRotation,
+  findLastRotation,
   findOpenRotation,
   listFailedMoves,
   listOpenMovements,
@@ -37,6 +38,8 @@ const RETRY_MS = 30_000;
 /** Charges arrive until the collector has moved its home; payouts that need their coins wait so long at most. */
 const HOURLY_MS = 3_600_000;
 const CLOSING_MS = 300_000;
+/** Somebody may send to an old wallet at any time. */
+const DAILY_MS = 86_400_000;
 
 /** Handles `ROTATION_JOB`. */
 export async function advanceRotation(
@@ -47,13 +50,14 @@ export async function advanceRotation(
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
   const after = (ms: number): JobOutcome => ({ againAtMs: deps.clock.nowMs() + ms, followsClock: false });
-  const rotation = await findOpenRotation(deps.db, { merchantId: merchant.merchantId, network });
+  const of = { merchantId: merchant.merchantId, network };
+  const rotation = (await findOpenRotation(deps.db, of)) ?? (await findLastRotation(deps.db, of));
   if (rotation === undefined) return 'done';
   if (rotation.status === 'closing') return after(closingMs(deps, merchant, rotation));
   if (await isStopped(deps.db, merchant, network)) return after(RETRY_MS);
   try {
     const step = await takeStep({ deps, merchant, network, run }, rotation);
-    if (step.do === 'end') return 'done';
+    if (step.do === 'end') return after(DAILY_MS);
     return after(step.do === 'move' ? SOON_MS : waitMs(deps, rotation, step.reason));
   } catch (error) {
     if (error instanceof WalletRotated) await deps.chains.refresh();
@@ -77,7 +81,9 @@ function closingMs(deps: TransferDeps, { merchantId, clockOffset }: Merchant, ro
 }
 
 const isPassing = (error: unknown) =>
-  [ChainUnavailable, FeeCeilingReached, HistoryChanged, WalletBehind].some((kind) => error instanceof kind);
+  [ChainUnavailable, FeeCeilingReached, HistoryChanged, WalletBehind, WalletClosing].some(
+    (kind) => error instanceof kind,
+  );
 
 function waitMs(deps: TransferDeps, rotation: RotationRow, reason: RotationWait): number {
   if (reason === 'moving' || reason === 'final') return SOON_MS;
@@ -110,8 +116,10 @@ async function takeStep(
   rotation: RotationRow,
 ): Promise<RotationStep> {
   const chain = deps.chains.of(merchant, network);
-  const facts = await chain.readRotation();
-  if (facts === null) throw new Error(`wallets on ${network} are not rotated`);
+  const read = await chain.readRotation();
+  if (read === null) throw new Error(`wallets on ${network} are not rotated`);
+  // Once it is over the collector is left to people: they may have named nobody, or somebody else.
+  const facts = rotation.status === 'done' ? { ...read, collector: null } : read;
   const { seconds: nowSeconds, realMs } = {
     seconds: deps.clock.nowSeconds() + merchant.clockOffset,
     realMs: deps.clock.nowMs(),
@@ -122,7 +130,7 @@ async function takeStep(
     await assertSameHistory(tx);
     await assertPresentWallet(tx, { merchant, chain });
     const decided = await decide(tx, { merchant, chain, facts, rotation, cost, nowSeconds });
-    if (decided.do === 'end') await endRotation(tx, rotation, nowSeconds);
+    if (decided.do === 'end' && rotation.status === 'moving') await endRotation(tx, rotation, nowSeconds);
     if (decided.do === 'move') {
       const { merchantId } = merchant;
       const wallet = walletOf(facts, network, decided.by);

@@ -36,6 +36,7 @@ interface World {
   cost: bigint;
   given: bigint;
   refused: { epoch: number; asset: Asset }[];
+  finalTime: number;
 }
 
 const amount = (most: bigint) => fc.bigInt({ min: 0n, max: most });
@@ -56,6 +57,7 @@ const worlds: fc.Arbitrary<World> = fc
     cost,
     given: 0n,
     refused: [],
+    finalTime: 0,
     native: native.slice(0, count),
     tokens: tokens.slice(0, count).map(
       (one) =>
@@ -102,6 +104,7 @@ const factsOf = (world: World): RotationFacts => ({
     native: world.tank,
     ...(world.topUpMax === undefined ? {} : { topUpMax: world.topUpMax }),
   },
+  finalTime: world.finalTime,
   fees: FEES,
 });
 
@@ -121,6 +124,7 @@ function happen(world: World, step: RotationStep): void {
   if (step.do !== 'move') {
     if (step.do === 'wait' && step.reason === 'owner') nameByOwner(world);
     if (step.do === 'wait' && step.reason === 'home') world.home = world.nextHome ?? world.home;
+    if (step.do === 'wait' && step.reason === 'final') world.finalTime += 1;
     // Fees fall.
     if (step.do === 'wait' && step.reason === 'dear') world.cost /= 2n;
     return;
@@ -187,6 +191,8 @@ test('every rotation comes to its end with all coins but dust in the present wal
         total += charge;
         expect(sumOf(world)).toBe(total);
       }
+      // Charges that reached the old wallet are in the final block that was read.
+      expect(world.finalTime).toBe(world.nextHome === null ? 0 : 1);
       const most = world.cost < DUST ? world.cost : DUST;
       for (const tokens of world.tokens)
         for (const left of tokens.values()) expect(left).toBeLessThanOrEqual(most);
@@ -307,6 +313,7 @@ test('the owner names operator and home once each', () => {
     cost: 0n,
     given: 0n,
     refused: [],
+    finalTime: 0,
   }).collector;
   if (collector === null) throw new Error('the world has a collector');
   const tasks = (changes: Partial<typeof collector>) =>

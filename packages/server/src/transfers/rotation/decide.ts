@@ -111,6 +111,8 @@ export function nextRotationStep(
   if (isAnyHeld(({ address }, asset) => limits.undecided.has(tokenIn(address, asset)))) return wait('final');
   if (isAnyHeld((wallet, asset) => isRefused(wallet, limits, asset))) return wait('refused');
   if (collector !== null && collector.home !== hot) return wait('home');
+  // Charges of the blocks before it could still reach the old wallet.
+  if (collector?.nextHome != null && collector.nextHome.movesAt > facts.finalTime) return wait('final');
   const dust = limits.cost < DUST_MAX ? limits.cost : DUST_MAX;
   if (wallets.some(({ tokens }) => holdsMore(tokens, dust))) return wait('dear');
   if (wallets.some(({ finalTokens }) => holdsMore(finalTokens, dust))) return wait('final');

@@ -29,6 +29,11 @@ export async function findOpenRotation(db: Db, of: MerchantNetwork) {
 }
 export type RotationRow = NonNullable<Awaited<ReturnType<typeof findOpenRotation>>>;
 
+/** The newest rotation that is over; undefined: there is none. */
+export async function findLastRotation(db: Db, of: MerchantNetwork): Promise<RotationRow | undefined> {
+  return await select(db, of).where('status', '=', 'done').orderBy('epoch', 'desc').executeTakeFirst();
+}
+
 /** The rotation that leads to that epoch. */
 export async function findRotation(
   db: Db,

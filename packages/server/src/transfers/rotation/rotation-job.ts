@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { JobSpec } from '../../platform/jobs/index.ts';
 
-/** Hands over what rotated wallets hold, until nothing arrives in them any more; payload `{ network }`. */
+/** Hands over what rotated wallets hold, and looks at them every day afterwards; payload `{ network }`. */
 export const ROTATION_JOB = 'transfers.rotation';
 
 export const rotationJob = (merchantId: string, network: Network, dueAtMs: number): JobSpec => ({
