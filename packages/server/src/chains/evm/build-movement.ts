@@ -9,7 +9,7 @@ import {
 } from '@florin/signer/contracts';
 import type { Purpose } from '@florin/signer/protocol';
 import { type Address, bytesToHex, encodeFunctionData } from 'viem';
-import { type KeyRef, type Movement, UnbuildableTransfer } from '../port/port.ts';
+import { type KeyRef, type Movement, rotatedEpochOf, UnbuildableTransfer } from '../port/port.ts';
 import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit } from './gas.ts';
@@ -64,7 +64,7 @@ export function buildMovementCall(
     }
     case 'move': {
       const { asset, amount } = movement;
-      if (!keyRef.startsWith('hot:') || amount <= 0n)
+      if (rotatedEpochOf(keyRef) === null || amount <= 0n)
         throw new UnbuildableTransfer(`a rotated wallet hands coins over, not ${keyRef}`);
       const purpose = { kind: 'move', asset, amount: String(amount) } as const;
       if (asset === null) {
@@ -133,9 +133,10 @@ export function walletAt(
   keyRef: KeyRef,
 ): { address: Address; epoch: number } {
   if (keyRef === 'hot') return { address: hot, epoch: rotated.length };
-  const epoch = keyRef.startsWith('hot:') ? Number(keyRef.slice('hot:'.length)) : Number.NaN;
-  const address = rotated[epoch];
-  if (address === undefined) throw new UnbuildableTransfer(`${keyRef} is no hot wallet of this merchant`);
+  const epoch = rotatedEpochOf(keyRef);
+  const address = epoch === null ? undefined : rotated[epoch];
+  if (epoch === null || address === undefined)
+    throw new UnbuildableTransfer(`${keyRef} is no hot wallet of this merchant`);
   return { address, epoch };
 }
 

@@ -1,17 +1,19 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { checkErc20Address } from '../addresses/erc20.ts';
-import type {
-  AddressCheck,
-  BalancesAnswer,
-  BalanceView,
-  Chain,
-  ChainHealth,
-  DepositAddress,
-  Head,
-  KeyRef,
-  ScanAnswer,
-  ScanQuery,
-  ValidateOptions,
+import type { ChainReader } from '../port/chain-reader.ts';
+import {
+  type AddressCheck,
+  type BalancesAnswer,
+  type BalanceView,
+  type ChainHealth,
+  type DepositAddress,
+  depositIndexOf,
+  type Head,
+  type KeyRef,
+  rotatedEpochOf,
+  type ScanAnswer,
+  type ScanQuery,
+  type ValidateOptions,
 } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { NodeError } from '../rpc/node.ts';
@@ -46,26 +48,8 @@ export interface ReaderOptions {
   nowMs: () => number;
 }
 
-export type ReadingPart = Pick<
-  Chain,
-  | 'network'
-  | 'validateAddress'
-  | 'sender'
-  | 'hotWallets'
-  | 'unpayableAddresses'
-  | 'depositAddress'
-  | 'nextSequence'
-  | 'head'
-  | 'blockHashes'
-  | 'balance'
-  | 'balances'
-  | 'scan'
-  | 'cursorAt'
-  | 'health'
->;
-
 /** The part of `Chain` that reads, for one live merchant. Only the network's own tokens are read: others are not seen. */
-export class EvmReader implements ReadingPart {
+export class EvmReader implements ChainReader {
   readonly network: Network = 'erc20';
   readonly #options: ReaderOptions;
   readonly #hot: readonly string[];
@@ -90,8 +74,9 @@ export class EvmReader implements ReadingPart {
   async sender(keyRef: KeyRef): Promise<string> {
     const { addresses, tank } = this.#options;
     if (keyRef === 'hot') return this.#hot.at(-1) ?? addresses.hot;
-    if (keyRef.startsWith('hot:')) return addresses.hotAt(Number(keyRef.slice('hot:'.length)));
-    return keyRef === 'tank' ? tank : addresses.deposit(Number(keyRef.slice('deposit:'.length)));
+    const epoch = rotatedEpochOf(keyRef);
+    if (epoch !== null) return addresses.hotAt(epoch);
+    return keyRef === 'tank' ? tank : addresses.deposit(depositIndexOf(keyRef) ?? Number.NaN);
   }
 
   async hotWallets(): Promise<readonly string[]> {

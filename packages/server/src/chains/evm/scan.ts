@@ -1,5 +1,11 @@
-import type { ChainTransfer, Head, ScanAnswer, ScanQuery } from '../port/port.ts';
-import { ChainUnavailable } from '../port/port-errors.ts';
+import {
+  type ChainTransfer,
+  ChainUnavailable,
+  type Head,
+  type ScanAnswer,
+  type ScanQuery,
+} from '../port/port.ts';
+import { scanLimit } from '../port/port-scan.ts';
 import type { BlockFeed } from './blocks.ts';
 import { firstBlockAfter, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
 import type { Header } from './headers.ts';
@@ -24,7 +30,7 @@ export interface ScanContext {
 /** @throws RangeError, ChainUnavailable */
 export async function scanBlocks(context: ScanContext, query: ScanQuery): Promise<ScanAnswer> {
   const position = query.cursor === null ? undefined : readCursor(query.cursor);
-  const limit = limitOf(query);
+  const limit = scanLimit(query, query.level === 'final' ? FINAL_LIMIT : TIP_LIMIT);
   const snapshot = await context.feed.snapshot();
   return query.level === 'final'
     ? await scanFinal(context, query, {
@@ -93,14 +99,6 @@ async function scanTip(context: ScanContext, query: ScanQuery, part: Part): Prom
   const watched = await keepWatched(open, query.watch);
   const transfers = await present(context, snapshot, watched.slice(0, limit));
   return { ...answer, transfers, complete: watched.length <= limit };
-}
-
-function limitOf({ level, limit }: ScanQuery): number {
-  const most = level === 'final' ? FINAL_LIMIT : TIP_LIMIT;
-  if (limit === undefined) return most;
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new RangeError('limit must be an integer of 1 or more');
-  return Math.min(limit, most);
 }
 
 async function keepWatched(

@@ -34,6 +34,7 @@ export {
   AddressPoolEmpty,
   CHARGE_FAULTS,
   ChainUnavailable,
+  depositIndexOf,
   FeeCeilingReached,
   PERMIT_SECONDS,
   SignerUnavailable,

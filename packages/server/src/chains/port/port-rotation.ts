@@ -1,8 +1,6 @@
 import type { Asset } from '@florin/contract/money';
+import type { RotatedKeyRef } from './key-refs.ts';
 import type { Precheck } from './port-precheck.ts';
-
-/** A hot wallet of that epoch, which another has taken the place of. */
-export type RotatedKeyRef = `hot:${number}`;
 
 /** A rotated hot wallet, as of the newest block. */
 export interface RotatedWallet {

@@ -27,6 +27,14 @@ export interface ScanQuery {
   limit?: number;
 }
 
+/** How many transfers an answer may hold, where the adapter answers with at most so many. @throws RangeError */
+export function scanLimit({ limit }: Pick<ScanQuery, 'limit'>, most: number): number {
+  if (limit === undefined) return most;
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new RangeError('limit must be an integer of 1 or more');
+  return Math.min(limit, most);
+}
+
 /**
  * Watched addresses that are looked up instead of listed. An adapter that reads blocks passes their recipients to `among`,
  * so that a scan costs what the chain did, however many addresses are watched. An adapter that can only query address by

@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Authority } from './authority.ts';
+import type { KeyRef, RotatedKeyRef } from './key-refs.ts';
 import type { AddressCheck, ValidateOptions } from './port-addresses.ts';
 import type {
   ChargeTerms,
@@ -17,11 +18,12 @@ import type {
   PrecheckRequest,
   SignedMandate,
 } from './port-precheck.ts';
-import type { RotatedKeyRef, RotationFacts } from './port-rotation.ts';
+import type { RotationFacts } from './port-rotation.ts';
 import type { Head, ScanAnswer, ScanQuery } from './port-scan.ts';
 import type { SigningRequest } from './wallet-holder.ts';
 
 export type { Authority, SignedApproval } from './authority.ts';
+export { depositIndexOf, type KeyRef, type RotatedKeyRef, rotatedEpochOf } from './key-refs.ts';
 export type { AddressCheck, AddressFault, ValidateOptions } from './port-addresses.ts';
 export {
   AddressPoolEmpty,
@@ -54,14 +56,8 @@ export type {
   PrecheckRequest,
   SignedMandate,
 } from './port-precheck.ts';
-export type { CollectorAccount, RotatedKeyRef, RotatedWallet, RotationFacts } from './port-rotation.ts';
+export type { CollectorAccount, RotatedWallet, RotationFacts } from './port-rotation.ts';
 export type { ChainTransfer, Head, ScanAnswer, ScanQuery, WatchSet } from './port-scan.ts';
-
-/**
- * One of our keys: of the wallet that pays out, of the wallet that did so in an earlier epoch, of the deposit address with that
- * number, or of the installation's gas tank, which all merchants share: it tops hot wallets up and sends sweeps.
- */
-export type KeyRef = 'hot' | 'tank' | RotatedKeyRef | `deposit:${number}`;
 
 /**
  * The port through which everything above reaches a chain. One adapter per network implements it; the simulated chain

@@ -2,6 +2,7 @@ import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port/port.ts';
+import { scanLimit } from '../port/port-scan.ts';
 import type { BlockClock } from './block-clock.ts';
 import type { TransferPosition } from './chain-queries.ts';
 import type { ChainId } from './tables.ts';
@@ -78,7 +79,7 @@ type Query = ScanQuery & { recipients: Recipients };
 async function readFinal(db: Db, id: ChainId, query: Query, clock: BlockClock): Promise<ScanPart> {
   const after = query.cursor === null ? BEGINNING : readCursor(query.cursor);
   const last = query.upTo === undefined || query.upTo > clock.finalHeight ? clock.finalHeight : query.upTo;
-  const limit = limitOf(query, query.recipients === 'all' ? FINAL_BLOCKS_LIMIT : FINAL_LIMIT);
+  const limit = scanLimit(query, query.recipients === 'all' ? FINAL_BLOCKS_LIMIT : FINAL_LIMIT);
   const { recipients } = query;
   const rows = await listArrivals(db, id, { recipients, after, last, limit: limit + 1 });
   const page = rows.slice(0, limit);
@@ -92,17 +93,10 @@ async function readFinal(db: Db, id: ChainId, query: Query, clock: BlockClock): 
 async function readTip(db: Db, id: ChainId, query: Query, clock: BlockClock): Promise<ScanPart> {
   const cursor = query.cursor ?? cursorAfter(clock.finalHeight);
   const { recipients } = query;
-  const limit = limitOf(query, recipients === 'all' ? TIP_BLOCKS_LIMIT : TIP_LIMIT);
+  const limit = scanLimit(query, recipients === 'all' ? TIP_BLOCKS_LIMIT : TIP_LIMIT);
   const range = { recipients, after: readCursor(cursor), last: clock.height, limit: limit + 1 };
   const rows = await listArrivals(db, id, range);
   return { transfers: rows.slice(0, limit).map(present), cursor, complete: rows.length <= limit };
-}
-
-function limitOf({ limit }: ScanQuery, most: number): number {
-  if (limit === undefined) return most;
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new RangeError('limit must be an integer of 1 or more');
-  return Math.min(limit, most);
 }
 
 interface ArrivalRow extends TransferPosition {

@@ -2,15 +2,16 @@ import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import { tokenAccountOf } from '@florin/signer/solana';
 import type { Logger } from '../../platform/observability/index.ts';
 import { checkSplAddress } from '../addresses/spl.ts';
+import type { ChainReader } from '../port/chain-reader.ts';
 import {
   type AddressCheck,
   AddressPoolEmpty,
   type BalancesAnswer,
   type BalanceView,
-  type Chain,
   type ChainHealth,
   DEPOSIT_INDEX_MAX,
   type DepositAddress,
+  depositIndexOf,
   type Head,
   type KeyRef,
   type ScanAnswer,
@@ -54,28 +55,11 @@ export interface ReaderOptions {
   nowMs: () => number;
 }
 
-export type ReadingPart = Pick<
-  Chain,
-  | 'network'
-  | 'validateAddress'
-  | 'sender'
-  | 'unpayableAddresses'
-  | 'depositAddress'
-  | 'nextSequence'
-  | 'head'
-  | 'blockHashes'
-  | 'balance'
-  | 'balances'
-  | 'scan'
-  | 'cursorAt'
-  | 'health'
->;
-
 /**
  * The part of `Chain` that reads, for one live merchant. Heights are slots. Of each address the associated accounts of the
  * network's own tokens are read: what lies elsewhere is not seen.
  */
-export class SolanaReader implements ReadingPart {
+export class SolanaReader implements ChainReader {
   readonly network: Network = 'spl';
   readonly #options: ReaderOptions;
 
@@ -101,7 +85,7 @@ export class SolanaReader implements ReadingPart {
   async sender(keyRef: KeyRef): Promise<string> {
     const { hot, feePayer } = this.#options.wallets;
     if (keyRef === 'hot') return hot;
-    return keyRef === 'tank' ? feePayer : this.#deposit(Number(keyRef.slice('deposit:'.length)));
+    return keyRef === 'tank' ? feePayer : this.#deposit(depositIndexOf(keyRef) ?? Number.NaN);
   }
 
   async hotWallets(): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import { ASSETS } from '@florin/contract/money';
 import { tokenAccountOf } from '@florin/signer/solana';
 import { isLineDue, type Logger } from '../../platform/observability/index.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port/port.ts';
+import { scanLimit } from '../port/port-scan.ts';
 import { slicesOf } from '../rpc/slices.ts';
 import { baseOf, compareTransfers, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
 import { type HeadFeed, type Heads, headOf } from './heads.ts';
@@ -41,7 +42,7 @@ interface Part {
 /** @throws RangeError, ChainUnavailable */
 export async function scanAccounts(context: ScanContext, query: ScanQuery): Promise<ScanAnswer> {
   const position = query.cursor === null ? undefined : readCursor(query.cursor);
-  const limit = limitOf(query);
+  const limit = scanLimit(query, query.level === 'final' ? FINAL_LIMIT : TIP_LIMIT);
   const heads = await context.feed.heads();
   const { tip, final } = heads;
   if (query.level === 'tip') {
@@ -196,14 +197,6 @@ async function listAccounts(
     }
   }
   return accounts;
-}
-
-function limitOf({ level, limit }: ScanQuery): number {
-  const most = level === 'final' ? FINAL_LIMIT : TIP_LIMIT;
-  if (limit === undefined) return most;
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new RangeError('limit must be an integer of 1 or more');
-  return Math.min(limit, most);
 }
 
 function noteGap({ log, network }: ScanContext, account: string): void {

@@ -1,4 +1,4 @@
-import type { Authority, SignedTx } from '../../chains/port/index.ts';
+import { type Authority, depositIndexOf, type SignedTx } from '../../chains/port/index.ts';
 import { readSignerJournal } from '../approvals/signer-journal.ts';
 import { chargeOf } from '../charges/charges.ts';
 import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
@@ -66,14 +66,11 @@ const itemOf = ({ transfer_id: itemId, place, address: to, amount, memo }: Trans
   ...(memo === null ? {} : { memo }),
 });
 
-const DEPOSIT_KEY = 'deposit:';
-
-const sweepItemOf = ({ transfer_id: itemId, key_ref: keyRef, currency: asset, amount }: TransferRow) => ({
-  itemId,
-  index: Number(keyRef.slice(DEPOSIT_KEY.length)),
-  asset,
-  amount,
-});
+function sweepItemOf({ transfer_id: itemId, key_ref: keyRef, currency: asset, amount }: TransferRow) {
+  const index = depositIndexOf(keyRef);
+  if (index === null) throw new Error('a sweep takes from deposit addresses alone');
+  return { itemId, index, asset, amount };
+}
 
 function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {
   if (transfer?.charge == null || others.length > 0)

@@ -1,4 +1,4 @@
-import { type SignedTx, SigningHeld, UnbuildableTransfer } from '../../chains/port/index.ts';
+import { depositIndexOf, type SignedTx, SigningHeld, UnbuildableTransfer } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { keepSignerJournal } from '../approvals/signer-journal.ts';
@@ -74,7 +74,7 @@ async function build(
   } catch (error) {
     if (error instanceof SigningHeld) return { attempt, held: error };
     // A fill that cannot be built is a bug and fails the job. So does a transaction of a deposit address, which has no gas.
-    const isUnfillable = isFill(attempt) || attempt.key_ref.startsWith('deposit:');
+    const isUnfillable = isFill(attempt) || depositIndexOf(attempt.key_ref) !== null;
     if (!(error instanceof UnbuildableTransfer) || isUnfillable) throw error;
     const { attempt_id: attemptId, group_id: groupId } = attempt;
     const fields = { attempt_id: attemptId, group_id: groupId, err: error };

@@ -1,4 +1,4 @@
-import type { Chain } from '../../chains/port/index.ts';
+import { type Chain, depositIndexOf } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { isDeploying, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
@@ -14,7 +14,7 @@ import { lockWallet } from './wallet-queries.ts';
 
 /** Whether these transfers leave from deposit addresses that another wallet empties. */
 export const isSweptByTank = ({ caps }: Chain, { key_ref: keyRef }: TransferRow) =>
-  caps.sweepsPerTx > 0 && keyRef.startsWith('deposit:');
+  caps.sweepsPerTx > 0 && depositIndexOf(keyRef) !== null;
 
 /**
  * Makes attempts for queued sweeps, many deposit addresses in each, which the gas tank sends. Whether the addresses hold the
