@@ -152,35 +152,6 @@ test('all TypeScript is sound by the types of the SDK', LONG, async () => {
   expect(places.size).toBeGreaterThan(20);
 });
 
-/** Commands of a block, with the options that it gives them: `payouts create` and `--submit`. */
-function commandsIn(text: string): [command: string, options: string[]][] {
-  const lines = text.replaceAll(/ {2,}#.*$/gm, '').split('\n');
-  const calls = lines.flatMap((line) => [
-    ...line.matchAll(/(?:^|[ ($"])florin ((?:[a-z][a-z-]* ?)+)([^|)]*)/g),
-  ]);
-  return calls.map(([, words = '', rest = '']) => [words.trim(), rest.match(/(?<= |^)--[a-z-]+/g) ?? []]);
-}
-
-test('commands of blocks that cannot run are there, with every option', LONG, async () => {
-  const wanted = new Map<string, Set<string>>();
-  for (const { reason, text } of of('sh')) {
-    if (reason === undefined) continue;
-    for (const [command, options] of commandsIn(text)) {
-      wanted.set(command, new Set([...(wanted.get(command) ?? []), ...options]));
-    }
-  }
-  expect(wanted.size).toBeGreaterThan(20);
-  for (const [command, options] of wanted) {
-    const words = [...command.split(' '), '--help'];
-    const { stdout } = await promisify(execFile)(process.execPath, [FLORIN, ...words], { cwd: tmpdir() });
-    // The help of another command is that of a word which is none.
-    const [group = '', action = ''] = words;
-    expect(stdout, command).toContain(`Usage: florin ${group}`);
-    if (action !== '--help') expect(stdout, command).toContain(action);
-    for (const option of options) expect(stdout, `florin ${command}`).toContain(option);
-  }
-});
-
 describe('blocks that run, on a sandbox', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'florin-snippets-'));
   const bin = path.join(folder, 'bin');

@@ -42,7 +42,7 @@ const examplesOf = (help: string) => [...help.matchAll(/^ {2}\$ (.+)$/gm)].map((
 /** The words of one line for a shell, up to a comment, a pipe or a file; undefined where it is no line of `florin`. */
 function wordsOf(line: string): string[] | undefined {
   const [, rest] = /^(?:[A-Z_]+=\S+ )*(?:npx )?florin (.+)$/.exec(line.trim()) ?? [];
-  const [command = ''] = rest?.split(/\s+#|\s+[|<>]\s/) ?? [];
+  const [command = ''] = rest?.split(/\s+#|\s+[|<>&](?:\s|$)/) ?? [];
   return rest === undefined
     ? undefined
     : [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
@@ -109,10 +109,11 @@ test.each(leaves.map(({ name, command }) => [name, command] as const))(
 
 /** Lines of shell blocks, and commands within sentences, of all pages of the manual. */
 function documented(): { lines: string[]; inline: string[] } {
-  const pages = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)];
-  const texts = pages
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => readFileSync(path.join(ROOT, name), 'utf8'));
+  const docs = readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' });
+  const pages = docs.filter((name) => name.endsWith('.md') && !name.startsWith('decisions/'));
+  const texts = ['README.md', 'packages/cli/README.md', ...pages.map((name) => `docs/${name}`)].map((name) =>
+    readFileSync(path.join(ROOT, name), 'utf8'),
+  );
   const blocks = texts.flatMap((text) =>
     [...text.matchAll(/^```.*\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block),
   );
