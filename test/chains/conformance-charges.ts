@@ -180,7 +180,7 @@ function describeCharging(open: () => Collector): void {
     const { startsAt } = payer.mandate;
     const next = { windowStart: startsAt + WINDOW, windowEnd: startsAt + 2 * WINDOW };
     const shifted = { windowStart: startsAt + 1, windowEnd: startsAt + WINDOW + 1 };
-    const { windowCap } = collector.environment.chain.caps;
+    const { windowCap } = collector.environment.chain.capabilities;
     const overCap = windowCap ? refused('cap_exceeded') : taken;
     expect(await collector.settle(payer)).toMatchObject(taken);
     expect(await collector.settle(payer, { amount: CAP })).toMatchObject(overCap);
@@ -199,7 +199,7 @@ function describeCounting(open: () => Collector): void {
   test('a mandate serves as many subscriptions as its payer has signed for, where the network counts them', async () => {
     const collector = open();
     const payer = await collector.join();
-    const { windowCap } = collector.environment.chain.caps;
+    const { windowCap } = collector.environment.chain.capabilities;
     const of = (name: string) => ({ amount: 1n, subscriptionId: uuidOf(`${name} of ${madeSoFar()}`) });
     const [first, second, third] = [of('first'), of('second'), of('third')];
     for (const one of [first, second, first]) expect(await collector.settle(payer, one)).toMatchObject(taken);
@@ -212,7 +212,7 @@ function describeCounting(open: () => Collector): void {
     const collector = open();
     const payer = await collector.join();
     const { startsAt: now } = payer.mandate;
-    const { windowCap } = collector.environment.chain.caps;
+    const { windowCap } = collector.environment.chain.capabilities;
     const settle = (windowStart: number) =>
       collector.settle(payer, { amount: 1n, windowStart, windowEnd: windowStart + WINDOW });
     const outside = (reason: string) => (windowCap ? refused(reason) : taken);
@@ -226,7 +226,7 @@ function describeCounting(open: () => Collector): void {
   test('a charge that was in time for the mandate’s term and came after it was late; one for later is not allowed', async () => {
     const collector = open();
     const { environment } = collector;
-    const { windowCap } = environment.chain.caps;
+    const { windowCap } = environment.chain.capabilities;
     const { mandate } = await collector.meet();
     const payer = await collector.join({ endsAt: mandate.startsAt + DAY });
     await environment.passUntil(mandate.startsAt + 2 * DAY);
@@ -272,7 +272,7 @@ function describeRefusals(open: () => Collector): void {
 
   test('J1: a network with a collector refuses a second charge with the same id', async () => {
     const collector = open();
-    if (!collector.environment.chain.caps.windowCap) return;
+    if (!collector.environment.chain.capabilities.windowCap) return;
     const payer = await collector.join();
     const chargeId = uuidOf(`once-${madeSoFar()}`);
     expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject(taken);
@@ -357,7 +357,7 @@ function describeReplacing(open: () => Collector): void {
   test('J4: a payment of ours takes the place of a charge, where a transaction may be replaced', async () => {
     const collector = open();
     const { chain, keyRef } = collector.environment;
-    if (!chain.caps.replaceByFee) return;
+    if (!chain.capabilities.replaceByFee) return;
     const charge = await collector.send(await collector.join());
     const items = [{ itemId: 'instead', place: 0, to: charge.sender, amount: 1n }];
     const spec = { signing: nextSigning(), keyRef, ...approvedGroup(ASSET, items, 'instead') };

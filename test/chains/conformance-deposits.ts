@@ -223,7 +223,7 @@ function describeLeaving(get: GetEnvironment): void {
     const key = `deposit:${index}` as const;
     expect(await chain.sender(key)).toBe(address);
     // Where another wallet sweeps, their own keys send nothing.
-    if (chain.caps.sweepsPerTx > 0) return;
+    if (chain.capabilities.sweepsPerTx > 0) return;
     await environment.pay([
       { from: environment.recipient(7_010), to: address, asset: 'USDT', amount: 5n * UNITS },
     ]);

@@ -130,7 +130,7 @@ function describeReading(get: GetFixture): void {
     expect(health).toMatchObject({ ok: true, height: head.height });
     expect(head.height - head.finalHeight).toBe(BigInt(environment.finalBlocks - 1));
     const one = await chain.estimateFee('transfer', 1);
-    const most = await chain.estimateFee('transfer', chain.caps.maxItemsPerTx);
+    const most = await chain.estimateFee('transfer', chain.capabilities.maxItemsPerTx);
     expect(one.native).toBeGreaterThan(0n);
     expect(most.native).toBeGreaterThanOrEqual(one.native);
   });
@@ -159,7 +159,7 @@ function describeSending(get: GetFixture): void {
 
   test('a full transaction pays every item', async () => {
     const { chain, environment, sender, address } = get();
-    const items = Array.from({ length: chain.caps.maxItemsPerTx }, () => sender.fresh());
+    const items = Array.from({ length: chain.capabilities.maxItemsPerTx }, () => sender.fresh());
     const before = await chain.balance(address, environment.asset, 'final');
     expect(await sender.settle(items)).toMatchObject({ state: 'final', itemOk: items.map(() => true) });
     for (const item of items) expect(await chain.balance(item.to, environment.asset, 'final')).toBe(AMOUNT);
@@ -170,7 +170,7 @@ function describeSending(get: GetFixture): void {
 
   test('more items than fit, or none, are refused before anything is signed', async () => {
     const { chain, sender } = get();
-    const items = Array.from({ length: chain.caps.maxItemsPerTx + 1 }, () => sender.fresh());
+    const items = Array.from({ length: chain.capabilities.maxItemsPerTx + 1 }, () => sender.fresh());
     await expect(sender.build(items, UNSENT_SEQUENCE)).rejects.toThrow(UnbuildableTransfer);
     await expect(sender.build([], UNSENT_SEQUENCE)).rejects.toThrow(UnbuildableTransfer);
   });
@@ -185,7 +185,7 @@ function describeFailing(get: GetFixture): void {
 
   test('J6: one bad item fails its whole transaction, or only itself where batches are partial', async () => {
     const { chain, environment, sender } = get();
-    const { partialBatch, maxItemsPerTx } = chain.caps;
+    const { partialBatch, maxItemsPerTx } = chain.capabilities;
     const good = [sender.fresh(), sender.fresh()].slice(0, maxItemsPerTx - 1);
     const status = await sender.settle([sender.item(environment.rejecting), ...good]);
     expect(status.state).toBe(partialBatch ? 'final' : 'failed');
@@ -275,8 +275,10 @@ function describeDying(get: GetFixture): void {
 
   test('J4: one item replaces a full transaction, where a transaction may be replaced', async () => {
     const { chain, environment, sender, address } = get();
-    if (!chain.caps.replaceByFee) return;
-    const many = await sender.send(Array.from({ length: chain.caps.maxItemsPerTx }, () => sender.fresh()));
+    if (!chain.capabilities.replaceByFee) return;
+    const many = await sender.send(
+      Array.from({ length: chain.capabilities.maxItemsPerTx }, () => sender.fresh()),
+    );
     const item = sender.item(address, 1n);
     const one = await sender.build([item], BigInt(many.sequence ?? 0), { replaces: many });
     expect(await chain.broadcast(one)).toMatchObject({ result: 'accepted' });

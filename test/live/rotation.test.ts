@@ -7,10 +7,10 @@ import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { reserveMovement } from '../../packages/server/src/transfers/attempts/movements.ts';
 import { signReserved } from '../../packages/server/src/transfers/attempts/sign-reserved.ts';
 import { closeWallet, rotationJob } from '../../packages/server/src/transfers/rotation/index.ts';
+import type { SendContext } from '../../packages/server/src/transfers/send-context.ts';
 import { SEND_JOB } from '../../packages/server/src/transfers/send-job.ts';
 import { WalletRotated } from '../../packages/server/src/transfers/wallets/present-wallet.ts';
 import { readWallet } from '../../packages/server/src/transfers/wallets/read-wallet.ts';
-import type { Work } from '../../packages/server/src/transfers/work.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -147,12 +147,12 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       const run = {
         step: (change) => transact(app.db, change),
         signal: new AbortController().signal,
-      } satisfies Work['run'];
-      const work = { deps: app, run, merchant, groupIds: [groupId], isCharge: false, nowSeconds };
-      await expect(signReserved({ ...work, chain: stale, history: {} })).rejects.toBeInstanceOf(
+      } satisfies SendContext['run'];
+      const context = { deps: app, run, merchant, groupIds: [groupId], isCharge: false, nowSeconds };
+      await expect(signReserved({ ...context, chain: stale, history: {} })).rejects.toBeInstanceOf(
         WalletRotated,
       );
-      expect(await signReserved({ ...work, chain, history: {} })).toBeUndefined();
+      expect(await signReserved({ ...context, chain, history: {} })).toBeUndefined();
       const job = {
         merchantId,
         kind: SEND_JOB,

@@ -151,7 +151,7 @@ test('J6, fault 54: transfers that a short wallet does not cover wait without a 
       await chain.mine(4);
     }
     // Where a transaction takes one item, what is covered goes out; where it takes all, none does.
-    const isOne = chain.caps.maxItemsPerTx === 1;
+    const isOne = chain.capabilities.maxItemsPerTx === 1;
     expect(await attemptsOf(service, payout)).toEqual(isOne ? ['succeeded', 'succeeded'] : []);
     expect(await statusOf(payout)).toBe('processing');
     const { differences } = await verifyLedger(service.app, () => {});

@@ -19,7 +19,7 @@ import { judge } from '../../packages/server/src/transfers/states.ts';
 
 const SENDER = 'sender';
 const PLACES = 6;
-const CAPS = { ...NETWORK_RULES.erc20.caps, confirmations: { final: 3, early: null } };
+const CAPABILITIES = { ...NETWORK_RULES.erc20.capabilities, confirmations: { final: 3, early: null } };
 const START = { genesis_at: 0n, height_offset: 0n, settled_height: FIRST_HEIGHT, settled_at: 0n };
 
 const attempt = fc.record({
@@ -85,7 +85,7 @@ test('J1: whatever is mined in whatever order, a place is paid at most once and 
           const [tx] = waiting.splice(at, 1);
           const carried = (tx?.body.items ?? []).map(({ place = -1 }) => place);
           const members = carried.map((place) => ({ transferId: String(place) }));
-          const verdict = judge(statusOf(one, isOk), members, CAPS);
+          const verdict = judge(statusOf(one, isOk), members, CAPABILITIES);
           for (const [i, place] of carried.entries()) {
             const moves = movements.filter((move) => move.txId === one.txId && move.place === place).length;
             const before = paidBy.get(place);

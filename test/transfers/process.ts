@@ -79,7 +79,7 @@ class Border {
 function borderedChain(chain: Chain, border: Border): Chain {
   return {
     network: chain.network,
-    caps: chain.caps,
+    capabilities: chain.capabilities,
     validateAddress: (address, options) => chain.validateAddress(address, options),
     sender: (keyRef) => chain.sender(keyRef),
     hotWallets: () => chain.hotWallets(),

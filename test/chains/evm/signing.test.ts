@@ -12,7 +12,7 @@ import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.t
 import {
   ChainUnavailable,
   SignerUnavailable,
-  SigningHeld,
+  SigningBlocked,
 } from '../../../packages/server/src/chains/port/port.ts';
 import { SigningRefused } from '../../../packages/server/src/chains/port/wallet-holder.ts';
 import { account, freshAddress, hasAnvil } from '../../contracts/local-node.ts';
@@ -98,7 +98,7 @@ describe.skipIf(!hasAnvil())('signatures for an EVM network', () => {
       for (const code of held) {
         world.signer.next(refusal(code));
         const asked = sender.buildTransfer(await specOf());
-        await expect(asked).rejects.toThrow(SigningHeld);
+        await expect(asked).rejects.toThrow(SigningBlocked);
         const message = expect.stringMatching(new RegExp(`^erc20: said ${code}($| \\()`));
         await expect(asked).rejects.toMatchObject({ reason: code, message });
       }

@@ -3,7 +3,7 @@ import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-sig
 import {
   type Chain,
   type SignedTx,
-  SigningHeld,
+  SigningBlocked,
   type TransferItem,
 } from '../../../packages/server/src/chains/port/port.ts';
 import { transferPurpose } from '../../../packages/server/src/chains/signing/transfer-purpose.ts';
@@ -84,7 +84,7 @@ test('eight approved items are signed, paid, and given again as the same bytes',
 
 test('without people’s signatures nothing is signed', async () => {
   await expect(chain.buildTransfer(specOf(itemsOf(1, 'nobody approved'), 'bare', false))).rejects.toThrow(
-    SigningHeld,
+    SigningBlocked,
   );
 });
 

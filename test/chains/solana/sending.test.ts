@@ -5,7 +5,7 @@ import {
   ChainUnavailable,
   type SignedTx,
   SignerUnavailable,
-  SigningHeld,
+  SigningBlocked,
   type TransferItem,
   UnbuildableTransfer,
 } from '../../../packages/server/src/chains/port/port.ts';
@@ -171,7 +171,7 @@ describe('payments', () => {
 
   test('the signer is held, or answers something else than what was asked for', async () => {
     local.signer.next({ code: 'frozen', message: 'frozen by a person' });
-    await expect(build([stranger()])).rejects.toThrow(SigningHeld);
+    await expect(build([stranger()])).rejects.toThrow(SigningBlocked);
     const earlier = await build([stranger()]);
     const answers = [
       { raw: earlier.raw, txId: earlier.txId },

@@ -154,7 +154,7 @@ async function keepWorthy(
   addresses: readonly UnsweptAddress[],
 ): Promise<readonly UnsweptAddress[]> {
   const chain = deps.chains.of(merchant, network);
-  const { sweepsPerTx } = chain.caps;
+  const { sweepsPerTx } = chain.capabilities;
   if (sweepsPerTx === 0 || addresses.length === 0) return addresses;
   // They may be more than one transaction takes: all of them cost as much as a full one for each address.
   const count = Math.min(addresses.length, sweepsPerTx);

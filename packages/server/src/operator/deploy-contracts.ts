@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { LiveEthereum } from '../chains/index.ts';
-import { ChainUnavailable, SigningHeld, UnbuildableTransfer } from '../chains/port/index.ts';
+import { ChainUnavailable, SigningBlocked, UnbuildableTransfer } from '../chains/port/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Rate } from '../rates/index.ts';
 import { type ContractReport, judgeContract, NO_LIVE } from './contracts.ts';
@@ -147,10 +147,10 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isHeld = error instanceof SigningHeld || error instanceof UnbuildableTransfer;
-    if (!isHeld && !(error instanceof ChainUnavailable)) throw error;
+    const isBlocked = error instanceof SigningBlocked || error instanceof UnbuildableTransfer;
+    if (!isBlocked && !(error instanceof ChainUnavailable)) throw error;
     const message = `The contracts cannot be deployed: ${error.message}.`;
-    throw new Fail(isHeld ? 'conflict' : 'service_unavailable', { message, cause: error });
+    throw new Fail(isBlocked ? 'conflict' : 'service_unavailable', { message, cause: error });
   }
 }
 

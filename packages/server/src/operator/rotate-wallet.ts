@@ -6,7 +6,7 @@ import {
   ChainUnavailable,
   FeeCeilingReached,
   type RotationFacts,
-  SigningHeld,
+  SigningBlocked,
 } from '../chains/port/index.ts';
 import { isoOf, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -324,9 +324,9 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isHeld = error instanceof SigningHeld || error instanceof FeeCeilingReached;
-    if (!isHeld && !(error instanceof ChainUnavailable)) throw error;
+    const isBlocked = error instanceof SigningBlocked || error instanceof FeeCeilingReached;
+    if (!isBlocked && !(error instanceof ChainUnavailable)) throw error;
     const message = `The rotation cannot go on: ${error.message}. Run the command again: it goes on where it was.`;
-    throw new Fail(isHeld ? 'conflict' : 'service_unavailable', { message, cause: error });
+    throw new Fail(isBlocked ? 'conflict' : 'service_unavailable', { message, cause: error });
   }
 }

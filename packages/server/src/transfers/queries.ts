@@ -4,7 +4,7 @@ import { newId } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { deferred, listed, prepared } from '../platform/db/statements/index.ts';
 import { type ChargeOrder, storedCharge } from './charges/charges.ts';
-import { ATTEMPT_MOVES, type MemberVerdict, TRANSFER_MOVES, type Verdict } from './states.ts';
+import { ATTEMPT_MOVES, TRANSFER_MOVES, type TransferVerdict, type Verdict } from './states.ts';
 import './tables.ts';
 
 /** The key of the hot wallet, which pays others. */
@@ -30,7 +30,7 @@ const UNDECIDED = TRANSFER_MOVES.before('succeeded');
 
 /**
  * Locks the groups' queued transfers, so that two runs cannot both make an attempt for one; without those that wait for
- * people (`holds.ts`).
+ * people (`blocked-attempts.ts`).
  */
 export async function lockQueued(
   tx: Tx,
@@ -237,7 +237,7 @@ export async function closeAttempts(
 }
 
 /** A transfer's verdict and the transaction that decided it. */
-export type TransferOutcome = MemberVerdict & { txId: string | null };
+export type TransferOutcome = TransferVerdict & { txId: string | null };
 
 /** Writes the outcomes of open transfers; decided ones do not change. */
 export async function writeOutcomes(

@@ -2,8 +2,8 @@ import type { JobOutcome } from '../platform/jobs/index.ts';
 import type { FinalityTimes } from './attempts/watch-attempts.ts';
 import { findActivationOf } from './charges/activations.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
+import type { SendContext } from './send-context.ts';
 import { type BlockedBy, nextRun } from './states.ts';
-import type { Work } from './work.ts';
 
 /** Transfers that are undecided for longer are logged as a warning. */
 export const ALARM_AFTER_SECONDS = 120;
@@ -15,8 +15,8 @@ export interface RunResult {
 }
 
 /** @returns when the job of each group of the run goes on; `done` where nothing of it is left to decide */
-export async function scheduleNext(work: Work, result: RunResult): Promise<JobOutcome[]> {
-  const { deps, merchant, groupIds } = work;
+export async function scheduleNext(context: SendContext, result: RunResult): Promise<JobOutcome[]> {
+  const { deps, merchant, groupIds } = context;
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   const attempts = await readOpenAttempts(deps.db, merchant.merchantId, groupIds);
   const activation =
@@ -27,7 +27,7 @@ export async function scheduleNext(work: Work, result: RunResult): Promise<JobOu
   const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.group_id);
   return groupIds.map((groupId) => {
     const group = { transfers: ofGroup.get(groupId) ?? open, attempts: attemptsOf.get(groupId) ?? [] };
-    return nextRunOf(work, result, { groupId, ...group });
+    return nextRunOf(context, result, { groupId, ...group });
   });
 }
 
@@ -35,7 +35,7 @@ const newestOf = (list: readonly Pick<TransferRow, 'created_at'>[]) =>
   Math.max(...list.map((one) => Number(one.created_at)));
 
 function nextRunOf(
-  { deps, merchant, nowSeconds }: Work,
+  { deps, merchant, nowSeconds }: SendContext,
   { blockedBy, finality }: RunResult,
   {
     groupId,

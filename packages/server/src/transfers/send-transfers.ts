@@ -1,4 +1,4 @@
-import { ChainUnavailable, SignerUnavailable, SigningHeld, SigningRefused } from '../chains/port/index.ts';
+import { ChainUnavailable, SignerUnavailable, SigningBlocked, SigningRefused } from '../chains/port/index.ts';
 import { loaderPer } from '../platform/db/loaders/index.ts';
 import {
   crashPoint,
@@ -26,12 +26,12 @@ import { HistoryChanged, recordRefusal } from './history/history.ts';
 import { isPausedByOperator } from './pauses.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
 import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
+import type { SendContext, TransferDeps } from './send-context.ts';
 import type { BlockedBy } from './states.ts';
 import { refuel } from './wallets/prepare-wallet.ts';
 import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
 import { WalletBehind } from './wallets/wallet-queries.ts';
-import type { TransferDeps, Work } from './work.ts';
 
 /** Transfers wait for coins in the hot wallet; payload `{ network }`. `custody` handles it by ordering sweeps. */
 export const SHORT_JOB = 'transfers.short';
@@ -103,7 +103,7 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
     (await readOpenAttempts(deps.db, merchant.merchantId, groupIds))[0]?.network;
   if (network === undefined) return groups.map(() => 'done');
   const isCharge = first?.charge != null;
-  const work: Work = {
+  const context: SendContext = {
     deps,
     run: joinRuns(groups.map((group) => group.run)),
     merchant,
@@ -113,56 +113,56 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
     nowSeconds: deps.clock.nowSeconds() + merchant.clockOffset,
     history: {},
   };
-  const open = isCharge ? await failOutdatedCharges(work, transfers) : transfers;
-  return await scheduleNext(work, await advance(work, open, activation));
+  const open = isCharge ? await failOutdatedCharges(context, transfers) : transfers;
+  return await scheduleNext(context, await advance(context, open, activation));
 }
 
 async function advance(
-  work: Work,
+  context: SendContext,
   transfers: readonly TransferRow[],
   activation: ActivationRow | undefined,
 ): Promise<RunResult> {
   try {
-    const isStoppedNow = await isNetworkStopped(work);
-    const blockedBy = isStoppedNow ? 'stopped' : await reserveIfReadable(work, transfers, activation);
+    const isStoppedNow = await isNetworkStopped(context);
+    const blockedBy = isStoppedNow ? 'stopped' : await reserveIfReadable(context, transfers, activation);
     // Reserved and signed attempts continue while new ones are blocked: they may be on the chain already.
-    return await sendAndWatch(work, blockedBy);
+    return await sendAndWatch(context, blockedBy);
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
-    logUnavailable(work, error);
+    logUnavailable(context, error);
     return { blockedBy: 'unavailable', finality: new Map() };
   }
 }
 
 /** What cannot be read for new transactions holds up no older ones: others of the wallet may wait behind them. */
 async function reserveIfReadable(
-  work: Work,
+  context: SendContext,
   transfers: readonly TransferRow[],
   activation: ActivationRow | undefined,
 ): Promise<BlockedBy> {
   try {
-    return await reserve(work, transfers, activation);
+    return await reserve(context, transfers, activation);
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
-    logUnavailable(work, error);
+    logUnavailable(context, error);
     return 'unavailable';
   }
 }
 
-function logUnavailable({ deps, chain: { network }, groupIds }: Work, err: ChainUnavailable): void {
+function logUnavailable({ deps, chain: { network }, groupIds }: SendContext, err: ChainUnavailable): void {
   deps.log.warn({ network, group_ids: groupIds, err }, 'network unavailable, transfers wait');
 }
 
-async function isNetworkStopped(work: Work): Promise<boolean> {
-  const { deps, merchant, chain } = work;
+async function isNetworkStopped(context: SendContext): Promise<boolean> {
+  const { deps, merchant, chain } = context;
   if (!(await isStopped(deps.db, merchant, chain.network))) return false;
-  logOncePerMinute(work, 'the network is stopped, transfers wait (florin networks list)');
+  logOncePerMinute(context, 'the network is stopped, transfers wait (florin networks list)');
   return true;
 }
 
 /** All waiting groups have the same reason, so it is logged once a minute for each network. */
 function logOncePerMinute(
-  { deps, chain: { network }, groupIds }: Work,
+  { deps, chain: { network }, groupIds }: SendContext,
   message: string,
   fields: object = {},
 ): void {
@@ -171,11 +171,11 @@ function logOncePerMinute(
 }
 
 async function reserve(
-  work: Work,
+  context: SendContext,
   transfers: readonly TransferRow[],
   activation: ActivationRow | undefined,
 ): Promise<BlockedBy> {
-  const { deps, merchant, groupIds } = work;
+  const { deps, merchant, groupIds } = context;
   const queued = transfers.filter((transfer) => transfer.status === 'queued');
   const open = activation?.status === 'open' ? activation : undefined;
   const first = queued[0] ?? open;
@@ -184,40 +184,43 @@ async function reserve(
   if (merchant.status === 'suspended') {
     const fields = { merchantId: merchant.merchantId, network, currency, group_ids: groupIds };
     deps.log.info(fields, 'the merchant is suspended, transfers wait');
-    return 'held';
+    return 'waiting';
   }
   if (!(await checkFinalBlocks(deps, merchant, { network, now: 'now' }))) return 'stopped';
   if (await isPausedByOperator(deps.db, merchant, network, currency)) {
     deps.log.warn({ network, currency, group_ids: groupIds }, 'paused, transfers wait');
-    return 'held';
+    return 'waiting';
   }
-  return await blockOnError(work, async () => {
-    const { reached, waiting } = await reserveNext(work, queued, open);
+  return await blockOnError(context, async () => {
+    const { reached, waitsFor } = await reserveNext(context, queued, open);
     if (reached === 'all') return 'none';
-    if (reached === 'short') await requestSweeps(work, first);
-    if (waiting !== undefined) logWaiting(work, waiting);
-    return 'held';
+    if (reached === 'short') await requestSweeps(context, first);
+    if (waitsFor !== undefined) logWaiting(context, waitsFor);
+    return 'waiting';
   });
 }
 
 async function reserveNext(
-  work: Work,
+  context: SendContext,
   queued: readonly TransferRow[],
   activation: ActivationRow | undefined,
 ): Promise<Reserved> {
-  if (activation !== undefined) return await advanceActivation(work, activation);
-  if (work.isCharge) return await reserveCharges(work, queued);
-  const isSwept = queued.some((transfer) => isSweptByTank(work.chain, transfer));
-  return isSwept ? await reserveSweeps(work, queued) : await reserveAttempts(work, queued);
+  if (activation !== undefined) return await advanceActivation(context, activation);
+  if (context.isCharge) return await reserveCharges(context, queued);
+  const isSwept = queued.some((transfer) => isSweptByTank(context.chain, transfer));
+  return isSwept ? await reserveSweeps(context, queued) : await reserveAttempts(context, queued);
 }
 
 /** Movements of our own pass; the rest waits for a person, who reads what to do. */
-function logWaiting(work: Work, waiting: WaitReason): void {
-  const what = WAITS[waiting];
+function logWaiting(context: SendContext, waitsFor: WaitReason): void {
+  const what = WAITS[waitsFor];
   if (what === undefined) {
-    const { deps, groupIds } = work;
-    deps.log.info({ group_ids: groupIds, waiting }, 'something has to be in a block first, transfers wait');
-  } else logOncePerMinute(work, what, { waiting });
+    const { deps, groupIds } = context;
+    deps.log.info(
+      { group_ids: groupIds, waiting: waitsFor },
+      'something has to be in a block first, transfers wait',
+    );
+  } else logOncePerMinute(context, what, { waiting: waitsFor });
 }
 
 const WAITS: Partial<Record<WaitReason, string>> = {
@@ -233,7 +236,7 @@ const WAITS: Partial<Record<WaitReason, string>> = {
 
 /** Part of the custody may be at deposit addresses: enqueues the job that sweeps them, and alarms after two minutes. */
 async function requestSweeps(
-  { deps, run, groupIds, nowSeconds }: Work,
+  { deps, run, groupIds, nowSeconds }: SendContext,
   {
     merchant_id: merchantId,
     network,
@@ -254,36 +257,36 @@ async function requestSweeps(
 }
 
 /** Runs a step that makes new transactions; alarms and blocks where this database may not know everything that was sent. */
-async function blockOnError(work: Work, make: () => Promise<BlockedBy>): Promise<BlockedBy> {
+async function blockOnError(context: SendContext, make: () => Promise<BlockedBy>): Promise<BlockedBy> {
   try {
     return await make();
   } catch (error) {
     if (error instanceof WalletBehind) {
       const message =
         'a wallet was used elsewhere, or this database is an old copy: nothing new is sent from it';
-      logOncePerMinute(work, message, { err: error });
-      return 'held';
+      logOncePerMinute(context, message, { err: error });
+      return 'waiting';
     }
     if (error instanceof WalletRotated) {
       // The next run has the present one.
-      await work.deps.chains.refresh();
-      work.deps.log.info({ network: error.network, group_ids: work.groupIds }, error.message);
+      await context.deps.chains.refresh();
+      context.deps.log.info({ network: error.network, group_ids: context.groupIds }, error.message);
       return 'stopped';
     }
     if (error instanceof WalletClosing) {
-      const fields = { network: error.network, group_ids: work.groupIds };
-      work.deps.log.info(fields, 'the hot wallet is being rotated, transfers wait');
-      return 'held';
+      const fields = { network: error.network, group_ids: context.groupIds };
+      context.deps.log.info(fields, 'the hot wallet is being rotated, transfers wait');
+      return 'waiting';
     }
-    if (error instanceof SigningHeld) {
-      logOncePerMinute(work, 'fees are at their ceiling, transfers wait', { err: error });
-      return 'held';
+    if (error instanceof SigningBlocked) {
+      logOncePerMinute(context, 'fees are at their ceiling, transfers wait', { err: error });
+      return 'waiting';
     }
-    if (error instanceof SigningRefused) await recordRefusal(work.deps.db, error.history);
+    if (error instanceof SigningRefused) await recordRefusal(context.deps.db, error.history);
     else if (!(error instanceof HistoryChanged)) throw error;
     const message =
       'this database is a copy, or another copy of it sends: payouts wait (florin ledger adopt-history)';
-    logOncePerMinute(work, message, { event: 'history_changed', err: error });
+    logOncePerMinute(context, message, { event: 'history_changed', err: error });
     return 'stopped';
   }
 }
@@ -292,9 +295,9 @@ async function blockOnError(work: Work, make: () => Promise<BlockedBy>): Promise
  * Signs, sends and watches the group's open attempts. Signed bytes are sent whatever blocks the group: they pay once,
  * however often they are sent.
  */
-async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult> {
+async function sendAndWatch(context: SendContext, blockedBy: BlockedBy): Promise<RunResult> {
   const readOpen = (): Promise<AttemptRow[]> =>
-    readOpenAttempts(work.deps.db, work.merchant.merchantId, work.groupIds);
+    readOpenAttempts(context.deps.db, context.merchant.merchantId, context.groupIds);
   const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status']) =>
     attempts.filter((attempt) => attempt.status === status);
   const before = await readOpen();
@@ -302,38 +305,46 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
   const isToSign = reserved.length > 0 && blockedBy !== 'stopped';
   const sign = async (): Promise<BlockedBy> => {
     // They may have been reserved long ago, by another run.
-    if (!(await checkFinalBlocks(work.deps, work.merchant, { network: work.chain.network, now: 'now' })))
+    if (
+      !(await checkFinalBlocks(context.deps, context.merchant, {
+        network: context.chain.network,
+        now: 'now',
+      }))
+    )
       return 'stopped';
-    return await signOrWait(work);
+    return await signOrWait(context);
   };
-  const signing = isToSign ? await blockOnError(work, sign) : 'none';
+  const signing = isToSign ? await blockOnError(context, sign) : 'none';
   const signed = withStatus(isToSign ? await readOpen() : before, 'signed');
-  const justSent = signed.length > 0 ? await sendSigned(work, signed) : [];
+  const justSent = signed.length > 0 ? await sendSigned(context, signed) : [];
   // The status of attempts sent just now is read in the next run.
-  const watched = await watchSent(work, withStatus(before, 'sent'));
+  const watched = await watchSent(context, withStatus(before, 'sent'));
   const finality = new Map([...justSent, ...watched.finality]);
   const blocked = signing === 'none' ? blockedBy : signing;
   if (blocked === 'stopped' || watched.waiting.length === 0) return { blockedBy: blocked, finality };
   const replace = async (): Promise<BlockedBy> => {
-    await refuel(work, watched.waiting);
-    await replaceStuck(work, watched.waiting);
+    await refuel(context, watched.waiting);
+    await replaceStuck(context, watched.waiting);
     return blocked;
   };
-  return { blockedBy: await blockOnError(work, replace), finality };
+  return { blockedBy: await blockOnError(context, replace), finality };
 }
 
 /** Where people have to act first, or the signer is away, what is sent already is watched all the same. */
-async function signOrWait(work: Work): Promise<BlockedBy> {
+async function signOrWait(context: SendContext): Promise<BlockedBy> {
   try {
-    const held = await signReserved(work);
-    if (held === undefined) return 'none';
+    const blocked = await signReserved(context);
+    if (blocked === undefined) return 'none';
     // The signer may know of a rotation that this process has not noticed.
-    if (held.reason === 'epoch') await work.deps.chains.refresh();
-    logOncePerMinute(work, 'the signer holds transfers until people act', { reason: held.reason, err: held });
+    if (blocked.reason === 'epoch') await context.deps.chains.refresh();
+    logOncePerMinute(context, 'the signer signs no transfers until people act', {
+      reason: blocked.reason,
+      err: blocked,
+    });
     return 'stopped';
   } catch (error) {
     if (!(error instanceof SignerUnavailable)) throw error;
-    logOncePerMinute(work, 'the signer is unavailable, transfers wait', { err: error });
+    logOncePerMinute(context, 'the signer is unavailable, transfers wait', { err: error });
     return 'stopped';
   }
 }

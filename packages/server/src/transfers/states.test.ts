@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHARGE_FAULTS, type ChainCaps, type TxStatus } from '../chains/port/index.ts';
+import { CHARGE_FAULTS, type ChainCapabilities, type TxStatus } from '../chains/port/index.ts';
 import {
   type GroupState,
   judge,
@@ -14,7 +14,7 @@ import {
   type Verdict,
 } from './states.ts';
 
-const PARTIAL: ChainCaps = {
+const PARTIAL: ChainCapabilities = {
   maxItemsPerTx: 200,
   partialBatch: true,
   replaceByFee: true,
@@ -23,7 +23,7 @@ const PARTIAL: ChainCaps = {
   confirmations: { final: 3, early: null },
   callsAtOnce: 8,
 };
-const ATOMIC: ChainCaps = {
+const ATOMIC: ChainCapabilities = {
   maxItemsPerTx: 8,
   partialBatch: false,
   replaceByFee: false,
@@ -36,7 +36,7 @@ const ATOMIC: ChainCaps = {
 const membersOf = (count: number) => Array.from({ length: count }, (_, i) => ({ transferId: `t${i}` }));
 const fates = (verdict: Verdict | undefined) => verdict?.members.map((member) => member.to);
 
-const anyCaps = fc.constantFrom(PARTIAL, ATOMIC);
+const anyCapabilities = fc.constantFrom(PARTIAL, ATOMIC);
 const anyStatus: fc.Arbitrary<TxStatus> = fc.record(
   {
     state: fc.constantFrom('unknown', 'pending', 'included', 'final', 'failed', 'dead'),
@@ -50,55 +50,74 @@ const anyStatus: fc.Arbitrary<TxStatus> = fc.record(
 describe('judge', () => {
   test('J6: a charge fails with the reason the network gives, a transfer never with one of the payer’s', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...CHARGE_FAULTS, 'execution_reverted'), anyCaps, (reason, caps) => {
-        const status: TxStatus = { state: 'failed', final: true, itemOk: [false], reason };
-        const codeOf = (isCharge: boolean) => {
-          const [verdict] = judge(status, [{ transferId: 't', isCharge }], caps)?.members ?? [];
-          return verdict?.to === 'failed' ? verdict.code : undefined;
-        };
-        expect(codeOf(false)).toBe('transfer_failed');
-        // That we were late is no reason of the payer's.
-        const known = reason === 'too_late' ? 'network_unavailable' : reason;
-        expect(codeOf(true)).toBe(reason === 'execution_reverted' ? 'transfer_failed' : known);
-      }),
+      fc.property(
+        fc.constantFrom(...CHARGE_FAULTS, 'execution_reverted'),
+        anyCapabilities,
+        (reason, capabilities) => {
+          const status: TxStatus = { state: 'failed', final: true, itemOk: [false], reason };
+          const codeOf = (isCharge: boolean) => {
+            const [verdict] = judge(status, [{ transferId: 't', isCharge }], capabilities)?.members ?? [];
+            return verdict?.to === 'failed' ? verdict.code : undefined;
+          };
+          expect(codeOf(false)).toBe('transfer_failed');
+          // That we were late is no reason of the payer's.
+          const known = reason === 'too_late' ? 'network_unavailable' : reason;
+          expect(codeOf(true)).toBe(reason === 'execution_reverted' ? 'transfer_failed' : known);
+        },
+      ),
     );
   });
 
   test('J2: nothing but a final or dead answer decides', () => {
     fc.assert(
-      fc.property(anyStatus, fc.integer({ min: 1, max: 8 }), anyCaps, (status, count, caps) => {
-        const verdict = judge(status, membersOf(count), caps);
-        if (verdict === undefined) return;
-        expect(status.final).toBe(true);
-        expect(['final', 'failed', 'dead']).toContain(status.state);
-        expect(verdict.members.map((member) => member.transferId)).toEqual(
-          membersOf(count).map((member) => member.transferId),
-        );
-      }),
+      fc.property(
+        anyStatus,
+        fc.integer({ min: 1, max: 8 }),
+        anyCapabilities,
+        (status, count, capabilities) => {
+          const verdict = judge(status, membersOf(count), capabilities);
+          if (verdict === undefined) return;
+          expect(status.final).toBe(true);
+          expect(['final', 'failed', 'dead']).toContain(status.state);
+          expect(verdict.members.map((member) => member.transferId)).toEqual(
+            membersOf(count).map((member) => member.transferId),
+          );
+        },
+      ),
     );
   });
 
   test('J2: another attempt only after death, or after an atomic group failed as a whole', () => {
     fc.assert(
-      fc.property(anyStatus, fc.integer({ min: 1, max: 8 }), anyCaps, (status, count, caps) => {
-        const retried = fates(judge(status, membersOf(count), caps))?.includes('queued') ?? false;
-        if (!retried) return;
-        const groupFailed = status.state === 'failed' && !caps.partialBatch && count > 1;
-        expect(status.state === 'dead' || groupFailed).toBe(true);
-        if (groupFailed) expect(status.itemOk ?? []).not.toContain(true);
-      }),
+      fc.property(
+        anyStatus,
+        fc.integer({ min: 1, max: 8 }),
+        anyCapabilities,
+        (status, count, capabilities) => {
+          const retried = fates(judge(status, membersOf(count), capabilities))?.includes('queued') ?? false;
+          if (!retried) return;
+          const groupFailed = status.state === 'failed' && !capabilities.partialBatch && count > 1;
+          expect(status.state === 'dead' || groupFailed).toBe(true);
+          if (groupFailed) expect(status.itemOk ?? []).not.toContain(true);
+        },
+      ),
     );
   });
 
   test('J2: whatever the answers before the final one, a transfer is paid exactly as its state claims', () => {
     const size = fc.integer({ min: 1, max: 20 });
     fc.assert(
-      fc.property(fc.array(anyFate, { minLength: 1 }), size, anyCaps, (fatesToCome, count, caps) => {
-        for (const { state, paid } of simulate(fatesToCome, count, caps)) {
-          if (state === 'succeeded') expect(paid).toBe(1);
-          else expect(paid).toBe(0);
-        }
-      }),
+      fc.property(
+        fc.array(anyFate, { minLength: 1 }),
+        size,
+        anyCapabilities,
+        (fatesToCome, count, capabilities) => {
+          for (const { state, paid } of simulate(fatesToCome, count, capabilities)) {
+            if (state === 'succeeded') expect(paid).toBe(1);
+            else expect(paid).toBe(0);
+          }
+        },
+      ),
     );
   });
 
@@ -119,7 +138,7 @@ describe('judge', () => {
     expect(alone?.members).toMatchObject([{ to: 'failed', code: 'transfer_failed' }]);
   });
 
-  const contradictions: [string, TxStatus, ChainCaps][] = [
+  const contradictions: [string, TxStatus, ChainCapabilities][] = [
     ['failed, yet an item was paid', { state: 'failed', final: true, itemOk: [false, true] }, ATOMIC],
     ['all or nothing, yet half', { state: 'final', final: true, itemOk: [true, false] }, ATOMIC],
     ['fewer items than were sent', { state: 'final', final: true, itemOk: [true] }, PARTIAL],
@@ -128,8 +147,8 @@ describe('judge', () => {
   ];
   test.each(contradictions)(
     'J7: an answer that leaves open which items were paid decides nothing: %s',
-    (_, status, caps) => {
-      expect(judge(status, membersOf(2), caps)).toBeUndefined();
+    (_, status, capabilities) => {
+      expect(judge(status, membersOf(2), capabilities)).toBeUndefined();
     },
   );
 });
@@ -150,16 +169,16 @@ const anyFate: fc.Arbitrary<Fate> = fc.record({
 });
 
 /** The final answer of an honest chain, by the rules of its network. */
-function lastWord(fate: Fate, count: number, caps: ChainCaps): TxStatus {
+function lastWord(fate: Fate, count: number, capabilities: ChainCapabilities): TxStatus {
   if (fate.end === 'dead') return { state: 'dead', final: true };
   const own = fate.itemOk.slice(0, count);
-  if (caps.partialBatch) return { state: 'final', final: true, itemOk: own };
+  if (capabilities.partialBatch) return { state: 'final', final: true, itemOk: own };
   const ok = !own.includes(false);
   return { state: ok ? 'final' : 'failed', final: true, itemOk: own.map(() => ok) };
 }
 
 /** Runs transfers through one fate after another, as the service does, and counts what the chain has paid. */
-function simulate(fatesToCome: readonly Fate[], count: number, caps: ChainCaps) {
+function simulate(fatesToCome: readonly Fate[], count: number, capabilities: ChainCapabilities) {
   const transfers = membersOf(count).map(({ transferId }) => ({
     transferId,
     state: 'queued' as TransferStatus,
@@ -168,11 +187,11 @@ function simulate(fatesToCome: readonly Fate[], count: number, caps: ChainCaps) 
   }));
   for (const fate of fatesToCome) {
     const queued = transfers.filter((transfer) => transfer.state === 'queued');
-    for (const members of planAttempts(queued, caps.maxItemsPerTx)) {
-      const end = lastWord(fate, members.length, caps);
+    for (const members of planAttempts(queued, capabilities.maxItemsPerTx)) {
+      const end = lastWord(fate, members.length, capabilities);
       // The first verdict must be right: the chain's payments are counted at the end, whatever the verdict was.
       for (const [i, member] of members.entries()) if (end.itemOk?.[i]) member.paid += 1;
-      const verdicts = [...fate.before, end].map((status) => judge(status, members, caps));
+      const verdicts = [...fate.before, end].map((status) => judge(status, members, capabilities));
       const verdict = verdicts.find((one) => one !== undefined);
       for (const [i, member] of (verdict?.members ?? []).entries()) {
         const transfer = members[i];
@@ -270,17 +289,17 @@ describe('when a group runs next', () => {
     ['something new to send: at once', { queued: 1, sent: [undefined, undefined, 5_000] }, later(0, true)],
     [
       'something new, but blocked: later, in real time',
-      { blockedBy: 'held', queued: 1, ageSeconds: 600 },
+      { blockedBy: 'waiting', queued: 1, ageSeconds: 600 },
       later(15_000, false),
     ],
     [
       'blocked, yet some are sent: as they need',
-      { blockedBy: 'held', queued: 1, sent: [undefined], ageSeconds: 2 },
+      { blockedBy: 'waiting', queued: 1, sent: [undefined], ageSeconds: 2 },
       later(250, true),
     ],
     [
       'to be signed: at once, even when new attempts are blocked',
-      { blockedBy: 'held', queued: 1, unsigned: 1 },
+      { blockedBy: 'waiting', queued: 1, unsigned: 1 },
       later(0, true),
     ],
     [

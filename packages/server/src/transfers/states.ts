@@ -1,4 +1,9 @@
-import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '../chains/port/index.ts';
+import {
+  CHARGE_FAULTS,
+  type ChainCapabilities,
+  type ChargeFault,
+  type TxStatus,
+} from '../chains/port/index.ts';
 import { Moves } from '../platform/db/guards/index.ts';
 
 // Send once. A transfer is `queued` until an attempt carries it (`sending`), and ends `succeeded` or `failed`; it goes
@@ -61,13 +66,13 @@ export type TransferFailure =
 export const chargeFailure = (fault: ChargeFault): TransferFailure =>
   fault === 'too_late' ? 'network_unavailable' : fault;
 
-export interface Member {
+export interface AttemptTransfer {
   transferId: string;
   isCharge?: boolean;
 }
 
 /** A transfer's state after its attempt has ended. */
-export type MemberVerdict =
+export type TransferVerdict =
   /** `paidBefore`: an earlier transaction has paid it, so this one moved nothing for it. */
   | { transferId: string; to: 'succeeded'; paidBefore?: true }
   | { transferId: string; to: 'failed'; code: TransferFailure; message: string }
@@ -76,10 +81,14 @@ export type MemberVerdict =
 
 export interface Verdict {
   attempt: 'succeeded' | 'failed' | 'dead';
-  members: MemberVerdict[];
+  members: TransferVerdict[];
 }
 
-function failed({ transferId, isCharge = false }: Member, why: string, reason?: string): MemberVerdict {
+function failed(
+  { transferId, isCharge = false }: AttemptTransfer,
+  why: string,
+  reason?: string,
+): TransferVerdict {
   const fault = isCharge ? CHARGE_FAULTS.find((known) => known === reason) : undefined;
   const what = isCharge ? 'charge' : 'transfer';
   const message = `The ${what} ${why}. Nothing was paid.`;
@@ -91,7 +100,7 @@ function failed({ transferId, isCharge = false }: Member, why: string, reason?: 
   };
 }
 
-const backToQueue = (members: readonly Member[], alone: boolean): MemberVerdict[] =>
+const backToQueue = (members: readonly AttemptTransfer[], alone: boolean): TransferVerdict[] =>
   members.map(({ transferId }) => ({ transferId, to: 'queued', alone }));
 
 /**
@@ -101,24 +110,28 @@ const backToQueue = (members: readonly Member[], alone: boolean): MemberVerdict[
  * @param members in the order of the transaction's items
  * @returns undefined while it is not decided
  */
-export function judge(status: TxStatus, members: readonly Member[], caps: ChainCaps): Verdict | undefined {
+export function judge(
+  status: TxStatus,
+  members: readonly AttemptTransfer[],
+  capabilities: ChainCapabilities,
+): Verdict | undefined {
   if (!status.final) return undefined;
   if (status.state === 'dead') return { attempt: 'dead', members: backToQueue(members, false) };
   if (status.state !== 'final' && status.state !== 'failed') return undefined;
   // A transaction that only fills a gap.
   if (members.length === 0)
     return { attempt: status.state === 'final' ? 'succeeded' : 'failed', members: [] };
-  const moved = movedItems(status, members.length, caps);
+  const moved = movedItems(status, members.length, capabilities);
   if (moved === undefined) return undefined;
   const before = paidBefore(status, members.length);
   // One bad item fails an atomic group: each is tried alone, so that only the bad one fails.
-  if (status.state === 'failed' && !caps.partialBatch && members.length > 1) {
+  if (status.state === 'failed' && !capabilities.partialBatch && members.length > 1) {
     return { attempt: 'failed', members: backToQueue(members, true) };
   }
   const why = `failed on the network${status.reason === undefined ? '' : ` (${status.reason})`}`;
   return {
     attempt: status.state === 'final' ? 'succeeded' : 'failed',
-    members: members.map((member, index): MemberVerdict => {
+    members: members.map((member, index): TransferVerdict => {
       const { transferId } = member;
       if (moved[index]) return { transferId, to: 'succeeded' };
       if (before[index]) return { transferId, to: 'succeeded', paidBefore: true };
@@ -133,22 +146,26 @@ export function paidBefore({ paidBefore: reported }: TxStatus, count: number): b
 }
 
 /** Which items a transaction in a final block has moved; undefined where the answer leaves it open. */
-export function movedItems(status: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
+export function movedItems(
+  status: TxStatus,
+  count: number,
+  capabilities: ChainCapabilities,
+): boolean[] | undefined {
   const { state, itemOk, paidBefore: reported } = status;
   const isFinal = state === 'final';
   if (reported !== undefined && reported.length !== count) return undefined;
   if (itemOk === undefined) {
     // Where items can fail one by one, the transaction's status does not decide theirs.
-    return isFinal && caps.partialBatch ? undefined : Array<boolean>(count).fill(isFinal);
+    return isFinal && capabilities.partialBatch ? undefined : Array<boolean>(count).fill(isFinal);
   }
   if (itemOk.length !== count) return undefined;
   const moved = itemOk.map((ok, i) => ok && reported?.[i] !== true);
   if (!isFinal) return moved.includes(true) ? undefined : moved;
-  return !caps.partialBatch && itemOk.includes(false) ? undefined : moved;
+  return !capabilities.partialBatch && itemOk.includes(false) ? undefined : moved;
 }
 
 /** Verdicts for the transfers of an attempt that breaks a rule of the network; nothing was signed for it. */
-export function judgeUnbuildable(members: readonly Member[], reason: string): MemberVerdict[] {
+export function judgeUnbuildable(members: readonly AttemptTransfer[], reason: string): TransferVerdict[] {
   // One of them may be the cause: each is tried alone, so that only that one fails.
   if (members.length > 1) return backToQueue(members, true);
   return members.map((member) => failed(member, `could not be built (${reason})`));
@@ -210,15 +227,15 @@ export function retryMs(waitedSeconds: number): number {
 }
 
 /** Between two tries of transfers whose signer waits for people: as long as they have waited, a minute to an hour. */
-export function holdSeconds(waitedSeconds: number): number {
+export function blockSeconds(waitedSeconds: number): number {
   return Math.min(HOLD_MAX_SECONDS, Math.max(HOLD_MIN_SECONDS, waitedSeconds));
 }
 
 /**
- * What a group is blocked by. `held`: no new attempts (paused, or the wallet is short); `stopped`: no signatures either;
+ * What a group is blocked by. `waiting`: no new attempts (paused, or the wallet is short); `stopped`: no signatures either;
  * `unavailable`: no call to the network works.
  */
-export type BlockedBy = 'none' | 'held' | 'stopped' | 'unavailable';
+export type BlockedBy = 'none' | 'waiting' | 'stopped' | 'unavailable';
 
 /** The state of a group after a run. */
 export interface GroupState {
@@ -246,7 +263,7 @@ export interface NextRun {
 export function nextRun({ blockedBy, ageSeconds, queued, unsigned, sent }: GroupState): NextRun | undefined {
   if (queued + unsigned + sent.length === 0) return undefined;
   if (blockedBy === 'unavailable') return { waitMs: retryMs(ageSeconds), followsClock: false };
-  const goesOn = blockedBy === 'none' || (blockedBy === 'held' && unsigned > 0);
+  const goesOn = blockedBy === 'none' || (blockedBy === 'waiting' && unsigned > 0);
   if (goesOn && queued + unsigned > 0) return { waitMs: 0, followsClock: true };
   const waits = [
     ...(queued + unsigned > 0 ? [retryMs(ageSeconds)] : []),

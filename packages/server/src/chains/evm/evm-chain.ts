@@ -2,7 +2,7 @@ import { ASSETS } from '@florin/contract/money';
 import type {
   Broadcast,
   Chain,
-  ChainCaps,
+  ChainCapabilities,
   ChargeSpec,
   ChargesPrecheck,
   ChargesRequest,
@@ -40,7 +40,7 @@ export interface EvmChainOptions extends ReaderOptions {
 
 /** Ethereum for one live merchant: it reads by public keys alone, and sends what the signer signs. */
 export class EvmChain extends EvmReader implements Chain {
-  readonly caps: ChainCaps;
+  readonly capabilities: ChainCapabilities;
   readonly #sender: EvmSender;
   readonly #feed: ReaderOptions['feed'];
 
@@ -54,7 +54,7 @@ export class EvmChain extends EvmReader implements Chain {
     const wallets = { account, hot: addresses.hotAt(epoch), rotated, owner, tank, deposit };
     const sender = new EvmSender({ network, node, signer, merchantId, wallets, head: () => this.head() });
     this.#sender = sender;
-    this.caps = {
+    this.capabilities = {
       confirmations: { final: FINAL_CONFIRMATIONS, early: network.finality.earlyConfirmations },
       maxItemsPerTx: sender.maxItemsPerTx,
       partialBatch: true,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FeeCeilingReached, SigningHeld } from '../port/port-errors.ts';
+import { FeeCeilingReached, SigningBlocked } from '../port/port-errors.ts';
 import { type FeeCeilings, type Fees, presentPrice, priceOf, replacementOf, TIP_MIN } from './fees.ts';
 
 const GWEI = 1_000_000_000n;
@@ -58,7 +58,7 @@ describe('fees of a new transaction', () => {
   test('a base fee at the ceiling waits, and says what to do', () => {
     const history = { nextBaseFee: 200n * GWEI, tips: [] };
     expect(() => priceOf(history, CEILINGS)).toThrow('raise max_fee_per_gas in the networks file');
-    expect(() => priceOf(history, CEILINGS)).toThrow(SigningHeld);
+    expect(() => priceOf(history, CEILINGS)).toThrow(SigningBlocked);
     const reserved = { nextBaseFee: 180n * GWEI, tips: [] };
     expect(() => priceOf(reserved, CEILINGS)).toThrow('at the 177777777777 that may be offered');
   });

@@ -159,7 +159,7 @@ export class LiveEthereum implements LiveChains, AccountSource {
    *
    * @param call `raise`: how often its fees are raised by a quarter, as no block took it before
    * @returns what the node answered; what the chain has later decides
-   * @throws SigningHeld, FeeCeilingReached, ChainUnavailable
+   * @throws SigningBlocked, FeeCeilingReached, ChainUnavailable
    */
   async sendOwnerCall(
     { account, epoch }: ChainAccount,

@@ -11,7 +11,7 @@ import type {
   SignRequest,
   Threshold,
 } from '@florin/signer/protocol';
-import { SignerUnavailable, SigningHeld } from '../port/port-errors.ts';
+import { SignerUnavailable, SigningBlocked } from '../port/port-errors.ts';
 import type {
   ApprovalRule,
   ApprovalRules,
@@ -82,14 +82,14 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return (await orUnavailable(this.#client.account({ network: 'erc20', account }))).epoch;
   }
 
-  /** As `SignerClient.beginEpoch`. @throws SigningHeld where it refuses; SignerUnavailable */
+  /** As `SignerClient.beginEpoch`. @throws SigningBlocked where it refuses; SignerUnavailable */
   async beginEpoch(request: Omit<EpochRequest, 'network'>): Promise<EpochAnswer> {
     const begun = await orHeld(this.#client.beginEpoch({ network: 'erc20', ...request }));
     this.#newest = begun.journal;
     return begun;
   }
 
-  /** As `SignerClient.signOwnerCall`. @throws SigningHeld where it refuses; SignerUnavailable */
+  /** As `SignerClient.signOwnerCall`. @throws SigningBlocked where it refuses; SignerUnavailable */
   async signOwnerCall(request: Omit<OwnerCallRequest, 'network'>): Promise<OwnerCallAnswer> {
     return await orHeld(this.#client.signOwnerCall({ network: 'erc20', ...request }));
   }
@@ -160,14 +160,14 @@ const ruleOf = ({ approveAbove, approvals, unapprovedPerDay, unapprovedUsed }: T
   unapprovedUsed: BigInt(unapprovedUsed),
 });
 
-/** What a person asks of the signer. @throws SigningHeld where it refuses; SignerUnavailable */
+/** What a person asks of the signer. @throws SigningBlocked where it refuses; SignerUnavailable */
 async function orHeld<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     if (!(error instanceof SignerRefused)) return await orUnavailable(Promise.reject(error));
     const reason = error.code === 'epoch' ? 'epoch' : 'invalid_request';
-    throw new SigningHeld('erc20', reason, error.message);
+    throw new SigningBlocked('erc20', reason, error.message);
   }
 }
 

@@ -53,7 +53,7 @@ const NETWORK = 'erc20';
  * Requests a signature, and checks that the answer is the transaction that was asked for. For an attempt that was signed
  * before the signer may give its earlier bytes.
  *
- * @throws SigningRefused where this database is not the one that the signer signs for, or the number is taken; SigningHeld
+ * @throws SigningRefused where this database is not the one that the signer signs for, or the number is taken; SigningBlocked
  * where people have to act; SignerUnavailable
  */
 export async function requestSignature(signer: TransactionSigner, order: SigningOrder): Promise<SignedBytes> {

@@ -3,7 +3,7 @@ export type {
   AddressCheck,
   Authority,
   Chain,
-  ChainCaps,
+  ChainCapabilities,
   ChainTransfer,
   ChargeFault,
   ChargeSpec,
@@ -38,7 +38,7 @@ export {
   FeeCeilingReached,
   PERMIT_SECONDS,
   SignerUnavailable,
-  SigningHeld,
+  SigningBlocked,
   UnbuildableTransfer,
 } from './port.ts';
 export { type ApprovalRule, SigningRefused } from './wallet-holder.ts';

@@ -21,7 +21,7 @@ export class AddressPoolEmpty extends Error {
 export class UnbuildableTransfer extends Error {}
 
 /** Why a signer that was reached signed nothing; `fee` is the network's own ceiling too. */
-export type HoldReason =
+export type BlockReason =
   | 'frozen'
   | 'approvals'
   | 'limit'
@@ -37,11 +37,11 @@ export type HoldReason =
  * Nothing was signed, and asking again changes nothing before a person has acted: thawed the signer, approved, raised a
  * limit. The attempt keeps its sequence and waits.
  */
-export class SigningHeld extends Error {
+export class SigningBlocked extends Error {
   readonly network: Network;
-  readonly reason: HoldReason;
+  readonly reason: BlockReason;
 
-  constructor(network: Network, reason: HoldReason, detail: string) {
+  constructor(network: Network, reason: BlockReason, detail: string) {
     super(`${network}: ${detail}`);
     this.network = network;
     this.reason = reason;
@@ -52,7 +52,7 @@ export class SigningHeld extends Error {
  * The network's fees are at the ceiling that the operator has set. A new transaction waits until they fall; a stuck one
  * cannot be replaced and is watched as it is.
  */
-export class FeeCeilingReached extends SigningHeld {
+export class FeeCeilingReached extends SigningBlocked {
   constructor(network: Network, detail: string) {
     super(network, 'fee', detail);
   }

@@ -27,11 +27,11 @@ export { depositIndexOf, type KeyRef, type RotatedKeyRef, rotatedEpochOf } from 
 export type { AddressCheck, AddressFault, ValidateOptions } from './port-addresses.ts';
 export {
   AddressPoolEmpty,
+  type BlockReason,
   ChainUnavailable,
   FeeCeilingReached,
-  type HoldReason,
   SignerUnavailable,
-  SigningHeld,
+  SigningBlocked,
   UnbuildableTransfer,
 } from './port-errors.ts';
 export type {
@@ -70,7 +70,7 @@ export type { ChainTransfer, Head, ScanAnswer, ScanQuery, WatchSet } from './por
  */
 export interface Chain {
   readonly network: Network;
-  readonly caps: ChainCaps;
+  readonly capabilities: ChainCapabilities;
 
   /** Checks an address by the network's offline rules (see `checkAddress`); with `online` also by the chain. */
   validateAddress(address: string, options?: ValidateOptions): Promise<AddressCheck>;
@@ -139,14 +139,14 @@ export interface Chain {
    * attempt the holder of the wallet returns the same bytes again.
    *
    * @throws UnbuildableTransfer when the spec breaks a rule of the network, which is a bug of the caller; SigningRefused;
-   * SigningHeld, of which FeeCeilingReached is one; SignerUnavailable
+   * SigningBlocked, of which FeeCeilingReached is one; SignerUnavailable
    */
   buildTransfer(spec: TransferSpec): Promise<SignedTx>;
 
   /**
    * As `buildTransfer`, for a sweep of many deposit addresses at once that `sweeper` sends; each succeeds or fails by itself.
    *
-   * @throws UnbuildableTransfer where `caps.sweepsPerTx` is 0, SigningRefused
+   * @throws UnbuildableTransfer where `capabilities.sweepsPerTx` is 0, SigningRefused
    */
   buildSweep(spec: SweepSpec): Promise<SignedTx>;
 
@@ -209,7 +209,7 @@ export interface Chain {
   health(): Promise<ChainHealth>;
 }
 
-export interface ChainCaps {
+export interface ChainCapabilities {
   readonly confirmations: Confirmations;
   readonly maxItemsPerTx: number;
   /** True: each item of a transaction succeeds or fails by itself. False: one bad item fails all of them. */
@@ -275,7 +275,7 @@ export interface TransferSpec {
   authority?: Authority;
   /** Decimal digits; required on erc20, ignored elsewhere. */
   sequence?: string;
-  /** With `caps.replaceByFee`: the fee is high enough for nodes to accept the new bytes in place of these. */
+  /** With `capabilities.replaceByFee`: the fee is high enough for nodes to accept the new bytes in place of these. */
   replaces?: SignedTx;
 }
 

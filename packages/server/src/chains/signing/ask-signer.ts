@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { Purpose, Refusal, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
-import { type HoldReason, SignerUnavailable, SigningHeld } from '../port/port-errors.ts';
+import { type BlockReason, SignerUnavailable, SigningBlocked } from '../port/port-errors.ts';
 import { SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
 
 export type SignRequestOf<N extends Network> = Omit<SignRequest, 'network'> & { network: N };
@@ -28,7 +28,7 @@ interface SigningAsk<N extends Network> {
  * Requests a signature, and a second time with the earlier attempts where the signer lacks them. What it answers is the caller's to
  * compare with what was asked for.
  *
- * @throws SigningRefused where this database is not the one that the signer signs for, or the number is taken; SigningHeld
+ * @throws SigningRefused where this database is not the one that the signer signs for, or the number is taken; SigningBlocked
  * where people have to act; SignerUnavailable
  */
 export async function askSigner<N extends Network>(
@@ -87,7 +87,9 @@ function isRefusal(answer: SignAnswer | RefusalAnswer): answer is RefusalAnswer 
 }
 
 /** Refusals that people can lift, or that show a fault of ours; the others are of copies of the database. */
-const HELD: Readonly<Record<Exclude<RefusalAnswer['code'], TakenNumber | 'unknown_attempts'>, HoldReason>> = {
+const BLOCK_REASON_OF: Readonly<
+  Record<Exclude<RefusalAnswer['code'], TakenNumber | 'unknown_attempts'>, BlockReason>
+> = {
   frozen: 'frozen',
   approvals: 'approvals',
   limit: 'limit',
@@ -109,5 +111,5 @@ function refused({ network, signing }: SigningAsk<Network>, { code, message }: R
     return new SignerUnavailable(network, `the signer still lacks earlier attempts: ${message}`);
   }
   const way = code === 'journal' ? ' (put the newest one back, or florin ledger adopt-journal)' : '';
-  return new SigningHeld(network, HELD[code] ?? 'policy', message + way);
+  return new SigningBlocked(network, BLOCK_REASON_OF[code] ?? 'policy', message + way);
 }

@@ -7,7 +7,7 @@ import {
   type BalanceView,
   type Broadcast,
   type Chain,
-  type ChainCaps,
+  type ChainCapabilities,
   type ChainHealth,
   ChainUnavailable,
   type ChargeSpec,
@@ -25,7 +25,7 @@ import {
   type ScanAnswer,
   type ScanQuery,
   type SignedTx,
-  SigningHeld,
+  SigningBlocked,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
@@ -47,7 +47,7 @@ import {
 } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
 import { hashesOf } from './forks.ts';
-import { HOLD_REASONS } from './holding.ts';
+import { BLOCK_REASONS } from './holding.ts';
 import { setupOf, spenderOf } from './mandates.ts';
 import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
@@ -87,7 +87,7 @@ export interface SimulatedChainOptions extends SimulatedTiming {
  */
 export class SimulatedAdapter implements Chain {
   readonly network: Network;
-  readonly caps: ChainCaps;
+  readonly capabilities: ChainCapabilities;
   protected readonly db: Db;
   protected readonly id: ChainId;
   readonly #now: () => number | Promise<number>;
@@ -104,7 +104,7 @@ export class SimulatedAdapter implements Chain {
     this.#settings = { blockSeconds: options.blockSeconds ?? 1, confirmations: options.confirmations ?? 3 };
     const { confirmations: final } = this.#settings;
     const early = options.earlyConfirmations ?? null;
-    this.caps = { ...NETWORK_RULES[options.network].caps, confirmations: { final, early } };
+    this.capabilities = { ...NETWORK_RULES[options.network].capabilities, confirmations: { final, early } };
     this.#batched = options.batched ?? new BatchedCalls(options.db);
   }
 
@@ -207,12 +207,12 @@ export class SimulatedAdapter implements Chain {
   readonly precheckCharges = async (): Promise<null> => null;
   readonly nativeBalance = async (): Promise<bigint> => 0n;
 
-  /** @throws SigningHeld where people have to act first; a fill is signed unless everything is frozen */
+  /** @throws SigningBlocked where people have to act first; a fill is signed unless everything is frozen */
   async #buildTime(isFill = false): Promise<BuildTime> {
     const { clock, row } = await this.#nodeView();
-    const reason = HOLD_REASONS.find((known) => known === row.signing_held);
+    const reason = BLOCK_REASONS.find((known) => known === row.signing_held);
     if (reason !== undefined && (!isFill || reason === 'frozen'))
-      throw new SigningHeld(this.network, reason, `the holder of the wallet signs nothing: ${reason}`);
+      throw new SigningBlocked(this.network, reason, `the holder of the wallet signs nothing: ${reason}`);
     return { clock, feeFloor: row.fee_floor };
   }
 

@@ -38,8 +38,10 @@ export function presentFee(
 /** Builds and signs a transfer. On erc20 it does not depend on the chain's height and time: same spec, same bytes. */
 export function buildTransfer(id: ChainId, spec: TransferSpec, now: BuildTime): SignedTx {
   const rules = NETWORK_RULES[id.network];
-  if (spec.items.length < 1 || spec.items.length > rules.caps.maxItemsPerTx) {
-    throw new UnbuildableTransfer(`${id.network} takes 1 to ${rules.caps.maxItemsPerTx} items a transaction`);
+  if (spec.items.length < 1 || spec.items.length > rules.capabilities.maxItemsPerTx) {
+    throw new UnbuildableTransfer(
+      `${id.network} takes 1 to ${rules.capabilities.maxItemsPerTx} items a transaction`,
+    );
   }
   const { asset, groupId } = spec;
   const items = spec.items.map((item) => toBodyItem(id, item));

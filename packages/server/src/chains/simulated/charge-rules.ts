@@ -57,7 +57,7 @@ export function refuseCharge(
   pull: Pull,
   state: ChargeState,
 ): ChargeFault | undefined {
-  const { windowCap } = NETWORK_RULES[network].caps;
+  const { windowCap } = NETWORK_RULES[network].capabilities;
   const status = state.mandateStatuses.get(mandate.mandateId);
   if (status === 'revoked') return 'mandate_revoked';
   if (windowCap) {

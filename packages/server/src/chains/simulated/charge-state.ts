@@ -20,7 +20,7 @@ export async function readChargeState(
   const owners = charges.map(({ mandate }) => ({ owner: mandate.payer, asset: mandate.asset }));
   const allowed = await allowancesAt(tx, id, { owners, spender: spenderOf(id) }, NEWEST);
   const ids = charges.map(({ mandate }) => mandate.mandateId);
-  const { windowCap } = NETWORK_RULES[id.network].caps;
+  const { windowCap } = NETWORK_RULES[id.network].capabilities;
   const windows = charges.map(({ mandate: { mandateId }, ...window }) => ({ mandateId, ...window }));
   const counted = charges.flatMap(({ mandate }) =>
     mandate.subscriptions === undefined ? [] : [mandate.mandateId],

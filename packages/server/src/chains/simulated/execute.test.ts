@@ -34,7 +34,7 @@ interface Draft {
 
 function pooled(network: Network, draft: Draft, number: number): PooledTx {
   const { sequenced } = NETWORK_RULES[network];
-  const items = draft.items.slice(0, NETWORK_RULES[network].caps.maxItemsPerTx).map((item) => ({
+  const items = draft.items.slice(0, NETWORK_RULES[network].capabilities.maxItemsPerTx).map((item) => ({
     id: `item-${item.id} of ${number}`,
     place: item.id,
     to: item.bad ? testAddresses(network).fail : `recipient-${item.id}`,
@@ -90,7 +90,7 @@ describe.each<Network>(['erc20', 'trc20', 'spl'])('%s', (network) => {
         for (const { txId, itemOk } of result.included) {
           const indexes = result.movements.filter((one) => one.txId === txId).map((one) => one.index);
           expect(indexes).toEqual(itemOk.flatMap((ok, index) => (ok ? [index] : [])));
-          const isAtomic = !NETWORK_RULES[network].caps.partialBatch;
+          const isAtomic = !NETWORK_RULES[network].capabilities.partialBatch;
           if (isAtomic) expect(new Set(itemOk).size).toBe(1);
         }
       }),

@@ -182,7 +182,7 @@ function executeOne(
     moveItem(network, tx.body, { ...item, place: places[i] ?? i }, context),
   );
   const reason = reasons.find((found) => found !== undefined) ?? null;
-  const undone = !NETWORK_RULES[network].caps.partialBatch && reason !== null;
+  const undone = !NETWORK_RULES[network].capabilities.partialBatch && reason !== null;
   if (undone) for (const [key, balance] of undo.reverse()) state.balances.set(key, balance);
   const itemOk = reasons.map((found) => found === undefined && !undone);
   const paidBefore = reasons.map((found) => found === PAID_BEFORE);

@@ -24,7 +24,7 @@ export async function readMandateStates(
     const found = await balancesAt(db, id, { addresses, asset }, height);
     for (const [address, balance] of found) balances.set(balanceKey(address, asset), balance);
   }
-  const { windowCap } = NETWORK_RULES[id.network].caps;
+  const { windowCap } = NETWORK_RULES[id.network].capabilities;
   return mandates.map(({ mandateId, payer, asset }) => {
     const key = balanceKey(payer, asset);
     const granted = allowed.get(key);

@@ -9,7 +9,7 @@ import { walletOf, walletOfLabel } from './wallet.ts';
 
 /** The spender that pulls: the collector's contract where there is one, else the wallet that sends the charges. */
 export function spenderOf({ merchantId, network }: ChainId): string {
-  if (NETWORK_RULES[network].caps.windowCap)
+  if (NETWORK_RULES[network].capabilities.windowCap)
     return walletOfLabel(network, `collector of ${merchantId}`).address;
   return walletOf(merchantId, network, 'hot').address;
 }
@@ -40,7 +40,7 @@ export function setupOf(id: ChainId, { allowance, permitUntil, ...terms }: Manda
     permitUntil !== undefined && hasPermit(id, asset)
       ? { ...approval, kind: 'permit', nonce: 0n, deadline: permitUntil }
       : { ...approval, kind: 'approve' };
-  const { windowCap } = NETWORK_RULES[id.network].caps;
+  const { windowCap } = NETWORK_RULES[id.network].capabilities;
   const steps = windowCap ? [approve, { kind: 'activate', mandateId } as const] : [approve];
   return { mandate, spender, steps };
 }

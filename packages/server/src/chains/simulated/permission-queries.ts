@@ -49,7 +49,7 @@ interface Allowed {
   isRevoked: boolean;
 }
 
-const hasCollector = (network: Network) => NETWORK_RULES[network].caps.windowCap;
+const hasCollector = (network: Network) => NETWORK_RULES[network].capabilities.windowCap;
 
 /**
  * `balanceKey` → each wallet's allowance for the spender as of the end of a block; a wallet without any permission is

@@ -1,10 +1,10 @@
 import type { Network } from '@florin/contract/money';
-import type { ChainCaps, FeeEstimate, FeeKind } from '../port/port.ts';
+import type { ChainCapabilities, FeeEstimate, FeeKind } from '../port/port.ts';
 
 /** The rules of the network that the simulated chain imitates. */
 export interface NetworkRules {
   /** Confirmations are a setting of the chain. */
-  caps: Omit<ChainCaps, 'confirmations'>;
+  capabilities: Omit<ChainCapabilities, 'confirmations'>;
   /** Blocks for which a transaction is valid after it was built; absent where it does not expire. */
   validForBlocks?: number;
   validForMs?: number;
@@ -40,7 +40,7 @@ export const replacementFee = (replaced: bigint): bigint =>
 /** Limits and fees as measured on a local node of each network (design of the adapters); prices are fixed. */
 export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
   erc20: {
-    caps: {
+    capabilities: {
       maxItemsPerTx: 200,
       partialBatch: true,
       replaceByFee: true,
@@ -52,7 +52,7 @@ export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
     estimateFee: (kind, items) => ({ native: erc20Gas(kind, items) * WEI_PER_GAS, unit: 'wei' }),
   },
   trc20: {
-    caps: {
+    capabilities: {
       maxItemsPerTx: 1,
       partialBatch: false,
       replaceByFee: false,
@@ -65,7 +65,7 @@ export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
     estimateFee: (_kind, items) => ({ native: SUN_PER_TRANSFER * BigInt(items), unit: 'sun' }),
   },
   spl: {
-    caps: {
+    capabilities: {
       maxItemsPerTx: 8,
       partialBatch: false,
       replaceByFee: false,

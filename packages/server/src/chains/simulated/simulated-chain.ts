@@ -6,7 +6,7 @@ import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from 
 import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
 import { updateChain } from './chain-queries.ts';
 import { addFork } from './forks.ts';
-import type { SimulatedHold } from './holding.ts';
+import type { SimulatedBlockReason } from './holding.ts';
 import { spenderOf } from './mandates.ts';
 import type { NodeFault, ScanFault } from './node-faults.ts';
 import { recordPermissions, setBalance } from './payer-wallets.ts';
@@ -122,7 +122,7 @@ export class SimulatedChain extends SimulatedAdapter {
   }
 
   /** From now on the holder of the wallets signs nothing, as people have to act first; null ends it. */
-  holdSigning(reason: SimulatedHold | null): Promise<void> {
+  holdSigning(reason: SimulatedBlockReason | null): Promise<void> {
     return this.change((tx) => updateChain(tx, this.id, { signing_held: reason }));
   }
 

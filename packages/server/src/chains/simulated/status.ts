@@ -33,7 +33,7 @@ function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: 
   // A batch contract records failed items, and items that were paid before, and goes on; a transfer of one item, a charge, or
   // an atomic transaction fails as a whole.
   const isBatch = itemOk.length > 1 || (paidBefore.includes(true) && !isCharge(row));
-  const goesOn = NETWORK_RULES[id.network].caps.partialBatch && isBatch;
+  const goesOn = NETWORK_RULES[id.network].capabilities.partialBatch && isBatch;
   const failed = !goesOn && itemOk.includes(false);
   return {
     state: failed ? 'failed' : final ? 'final' : 'included',

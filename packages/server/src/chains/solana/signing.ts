@@ -40,7 +40,7 @@ interface SignedBytes extends SignedContent {
  * Requests a signature, and checks that the answer is the transaction that was asked for. For an attempt that was signed
  * before, the signer gives its earlier bytes: these have another blockhash and another price.
  *
- * @throws SigningRefused, SigningHeld, SignerUnavailable
+ * @throws SigningRefused, SigningBlocked, SignerUnavailable
  */
 export async function requestSignature(signer: SolanaSigner, order: SolanaOrder): Promise<SignedBytes> {
   const { signing, account, message, purpose, network } = order;

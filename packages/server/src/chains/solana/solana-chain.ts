@@ -1,7 +1,7 @@
 import {
   type Broadcast,
   type Chain,
-  type ChainCaps,
+  type ChainCapabilities,
   type FeeEstimate,
   type FeeKind,
   type MandateSetup,
@@ -31,7 +31,7 @@ export interface SolanaChainOptions extends ReaderOptions {
 
 /** Solana for one live merchant: it reads addresses that the signer has named, and sends what the signer signs. */
 export class SolanaChain extends SolanaReader implements Chain {
-  readonly caps: ChainCaps = {
+  readonly capabilities: ChainCapabilities = {
     confirmations: { final: FINAL_CONFIRMATIONS, early: null },
     maxItemsPerTx: ITEMS_MAX,
     partialBatch: false,

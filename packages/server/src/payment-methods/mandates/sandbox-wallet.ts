@@ -44,7 +44,7 @@ export async function giveSandboxMandate(
   const chain = deps.chains.sandbox(merchant.merchantId, network);
   const wallet = { owner: chain.payerAddress(randomUUID()), asset: currency };
   const terms = { asset: currency, payer: wallet.owner, cap, period, startsAt: seconds, endsAt: null };
-  const counted = chain.caps.windowCap ? { subscriptions } : {};
+  const counted = chain.capabilities.windowCap ? { subscriptions } : {};
   const setup = await chain.mandateSetup({
     ...terms,
     ...counted,

@@ -60,7 +60,7 @@ export async function rescanBlocks(
   if (missed.length > 0) {
     const fields = { merchantId, network, tx_ids: missed.map(({ txId }) => txId) };
     deps.log.error(fields, 'the first scan missed transfers: they are credited now');
-    const depth = { confirmations: chain.caps.confirmations, earlyUpTo: undefined };
+    const depth = { confirmations: chain.capabilities.confirmations, earlyUpTo: undefined };
     await applyScan(deps, merchant, { network, watch, final: missed, seen: [], readTo: undefined, depth });
   }
   const absent = known.filter((row) => !row.isLost && !found.has(row.key));

@@ -86,7 +86,7 @@ class NetworkScan {
       this.#cursor = blocks.cursor;
       isComplete = blocks.complete;
       if (blocks.transfers.length === 0) continue;
-      const depth = { confirmations: this.#chain.caps.confirmations, earlyUpTo: undefined };
+      const depth = { confirmations: this.#chain.capabilities.confirmations, earlyUpTo: undefined };
       await this.#apply({ network, watch, final: blocks.transfers, seen: [], readTo: undefined, depth });
       crashPoint('deposits.before-cursor');
       await this.#save({});
@@ -102,7 +102,7 @@ class NetworkScan {
     // by it: what was seen in time must be stored by then.
     if (readTo !== undefined) await this.#save({ height: readTo });
     const isStopped = await isEarlyCreditStopped(this.#deps.db, merchant, network);
-    const depth = creditDepth(this.#chain.caps.confirmations, head, isStopped);
+    const depth = creditDepth(this.#chain.capabilities.confirmations, head, isStopped);
     await this.#apply({ network, watch: this.#watch, final: [], seen: transfers, readTo, depth });
   }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Authority, SignedApproval } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { releaseHold } from '../attempts/holds.ts';
+import { unblockGroup } from '../attempts/blocked-attempts.ts';
 import '../tables.ts';
 
 /** The approvals of a payout batch or refund. An approver's newer one replaces the one before. */
@@ -46,5 +46,5 @@ export async function storeApproval(
       valid_until = excluded.valid_until, signature = excluded.signature, created_at = excluded.created_at`.execute(
     tx,
   );
-  await releaseHold(tx, merchantId, id, now.realMs);
+  await unblockGroup(tx, merchantId, id, now.realMs);
 }

@@ -71,9 +71,9 @@ export async function decideRequired(
   outflow: Parameters<typeof approvalLimits.decideNeedsApproval>[1],
   { settings, rule, sums }: { settings: ApprovalSettings; rule: SignerRule; sums: Sums },
 ): Promise<ApprovalCounts> {
-  const isHeld = await approvalLimits.decideNeedsApproval(tx, outflow, settings, sums.unapproved);
+  const needsApproval = await approvalLimits.decideNeedsApproval(tx, outflow, settings, sums.unapproved);
   const signatures = await countSignatures(tx, outflow, rule, sums.unsigned);
-  return { approvals: Math.max(isHeld ? settings.approvals : 0, signatures ?? 0), signatures };
+  return { approvals: Math.max(needsApproval ? settings.approvals : 0, signatures ?? 0), signatures };
 }
 
 /**

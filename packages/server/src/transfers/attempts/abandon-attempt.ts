@@ -2,23 +2,23 @@ import { sql } from 'kysely';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { type AttemptRow, closeAttempts, type TransferRow, writeOutcomes } from '../queries.ts';
-import type { MemberVerdict } from '../states.ts';
+import { notifyOwners, type SendContext } from '../send-context.ts';
+import type { TransferVerdict } from '../states.ts';
 import { lockWallet, takeOrdinal } from '../wallets/wallet-queries.ts';
-import { notifyOwners, type Work } from '../work.ts';
 
 /** Writes transfers that fail or go back to the queue without a transaction. */
 export async function writeUnsent(
   tx: Tx,
-  work: Work,
-  verdicts: readonly MemberVerdict[],
+  context: SendContext,
+  verdicts: readonly TransferVerdict[],
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const outcomes = verdicts.map((verdict) => ({ ...verdict, txId: null }));
-  await writeOutcomes(tx, work.merchant.merchantId, outcomes, work.nowSeconds);
+  await writeOutcomes(tx, context.merchant.merchantId, outcomes, context.nowSeconds);
   const over = new Set(verdicts.filter((verdict) => verdict.to !== 'queued').map((v) => v.transferId));
   await notifyOwners(
     tx,
-    work,
+    context,
     transfers.filter((transfer) => over.has(transfer.transfer_id)),
   );
 }
@@ -31,12 +31,16 @@ export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Pro
 /** Fails an attempt as `giveUpAttempt` does, and its transfers with it. */
 export async function abandonAttempt(
   tx: Tx,
-  work: Work,
-  { attempt, verdicts, detail }: { attempt: AttemptRow; verdicts: readonly MemberVerdict[]; detail: string },
+  context: SendContext,
+  {
+    attempt,
+    verdicts,
+    detail,
+  }: { attempt: AttemptRow; verdicts: readonly TransferVerdict[]; detail: string },
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  const isGivenUp = await giveUpAttempt(tx, attempt, { detail, nowSeconds: work.nowSeconds });
-  if (isGivenUp) await writeUnsent(tx, work, verdicts, transfers);
+  const isGivenUp = await giveUpAttempt(tx, attempt, { detail, nowSeconds: context.nowSeconds });
+  if (isGivenUp) await writeUnsent(tx, context, verdicts, transfers);
 }
 
 /**

@@ -2,19 +2,19 @@ import { type Authority, depositIndexOf, type SignedTx } from '../../chains/port
 import { readSignerJournal } from '../approvals/signer-journal.ts';
 import { chargeOf } from '../charges/charges.ts';
 import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import type { SendContext } from '../send-context.ts';
 import { keyOfSender } from '../wallets/present-wallet.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
-import type { Work } from '../work.ts';
 import { movementOf, paysNobody } from './movements.ts';
 
 /**
  * Builds and signs an attempt.
  *
  * @param transfers those of its group
- * @throws UnbuildableTransfer, SigningRefused, SigningHeld, WalletRotated, ChainUnavailable
+ * @throws UnbuildableTransfer, SigningRefused, SigningBlocked, WalletRotated, ChainUnavailable
  */
 export async function buildAttempt(
-  { deps, merchant, chain, isCharge }: Work,
+  { deps, merchant, chain, isCharge }: SendContext,
   { attempt, history, replaces }: { attempt: AttemptRow; history: string; replaces?: SignedTx | undefined },
   transfers: readonly TransferRow[],
 ): Promise<SignedTx> {
@@ -41,7 +41,7 @@ export async function buildAttempt(
 
 /** A signer asks for it; the keys of a sandbox merchant lie with its simulated chains, which ask for nothing. */
 async function authorityOf(
-  { deps, merchant }: Pick<Work, 'deps' | 'merchant'>,
+  { deps, merchant }: Pick<SendContext, 'deps' | 'merchant'>,
   [first]: readonly TransferRow[],
 ): Promise<Authority | undefined> {
   if (merchant.mode === 'sandbox' || first === undefined) return undefined;

@@ -5,8 +5,9 @@ import { crashPoint } from '../../platform/jobs/index.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, insertAttempts, lockQueued, type NewAttempt, type TransferRow } from '../queries.ts';
 import { UNPAYABLE } from '../recipients/unpayable-addresses.ts';
-import { judgeUnbuildable, type MemberVerdict, planAttempts, selectAffordable } from '../states.ts';
-import { type Beforehand, precheckPayments, prepareWallet } from '../wallets/prepare-wallet.ts';
+import { callForEach, type SendContext } from '../send-context.ts';
+import { judgeUnbuildable, planAttempts, selectAffordable, type TransferVerdict } from '../states.ts';
+import { type PaymentPrecheck, precheckPayments, prepareWallet } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { readWallet } from '../wallets/read-wallet.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type Wallet,
   type WalletCounts,
 } from '../wallets/wallet-queries.ts';
-import { callForEach, type Work } from '../work.ts';
 import { writeUnsent } from './abandon-attempt.ts';
 import type { WaitReason } from './readiness.ts';
 
@@ -27,10 +27,10 @@ interface FundedWallet extends Wallet {
   balance: bigint;
 }
 
-/** How far the queued transfers got; `waiting`: what the wallet waits for before they can. */
+/** How far the queued transfers got; `waitsFor`: what the wallet waits for before they can. */
 export interface Reserved {
-  reached: 'all' | 'short' | 'held';
-  waiting?: WaitReason;
+  reached: 'all' | 'short' | 'waiting';
+  waitsFor?: WaitReason;
 }
 
 /**
@@ -38,33 +38,36 @@ export interface Reserved {
  * queued until sweeps or the operator fund the wallet: a transaction without cover would use up a sequence and fail a
  * correct transfer. Where the wallet first needs ether or an allowance, that movement is reserved instead.
  *
- * @returns `short` where coins are missing for some, `held` where some wait for people, for a movement, or were changed
+ * @returns `short` where coins are missing for some, `waiting` where some wait for people, for a movement, or were changed
  *   meanwhile
  * @throws WalletBehind, WalletRotated, WalletClosing, HistoryChanged, FeeCeilingReached
  */
-export async function reserveAttempts(work: Work, queued: readonly TransferRow[]): Promise<Reserved> {
-  const wallets = await readFundedWallets(work, queued);
-  const beforehand = await precheckPayments(work, queued);
+export async function reserveAttempts(
+  context: SendContext,
+  queued: readonly TransferRow[],
+): Promise<Reserved> {
+  const wallets = await readFundedWallets(context, queued);
+  const prechecked = await precheckPayments(context, queued);
   crashPoint('reserve.before');
-  const reserved = await work.run.step(async (tx): Promise<Reserved> => {
-    work.history.name = await assertSameHistory(tx);
-    await assertPresentWallet(tx, work);
-    const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds, work.nowSeconds);
-    const clean = await failUnpayable(tx, work, locked, beforehand);
+  const reserved = await context.run.step(async (tx): Promise<Reserved> => {
+    context.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, context);
+    const locked = await lockQueued(tx, context.merchant.merchantId, context.groupIds, context.nowSeconds);
+    const clean = await failUnpayable(tx, context, locked, prechecked);
     const attempts: NewAttempt[] = [];
-    let waiting: WaitReason | undefined;
+    let waitsFor: WaitReason | undefined;
     for (const wallet of wallets) {
       const own = clean.filter((transfer) => transfer.key_ref === wallet.keyRef);
-      const from = await reserveFrom(tx, work, { wallet, precheck: beforehand.precheck }, own);
+      const from = await reserveFrom(tx, context, { wallet, precheck: prechecked.precheck }, own);
       if (Array.isArray(from)) attempts.push(...from);
-      else waiting = from.waiting;
+      else waitsFor = from.waitsFor;
     }
-    await insertAttempts(tx, attempts, work.nowSeconds);
+    await insertAttempts(tx, attempts, context.nowSeconds);
     crashPoint('reserve.before-commit');
-    if (waiting !== undefined) return { reached: 'held', waiting };
+    if (waitsFor !== undefined) return { reached: 'waiting', waitsFor };
     const count = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
     if (count < clean.length) return { reached: 'short' };
-    return { reached: locked.length < queued.length ? 'held' : 'all' };
+    return { reached: locked.length < queued.length ? 'waiting' : 'all' };
   });
   crashPoint('reserve.after-commit');
   return reserved;
@@ -74,17 +77,20 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
 const NO_BALANCES = { height: 0n, balances: new Map<string, bigint>() };
 
 /** Reads the wallets that the transfers leave from, in the order in which their rows are locked. */
-async function readFundedWallets(work: Work, queued: readonly TransferRow[]): Promise<FundedWallet[]> {
-  const { chain } = work;
+async function readFundedWallets(
+  context: SendContext,
+  queued: readonly TransferRow[],
+): Promise<FundedWallet[]> {
+  const { chain } = context;
   const [first] = queued;
   if (first === undefined) return [];
   const keys = [...new Set(queued.map((transfer) => transfer.key_ref))];
-  const wallets = await callForEach(work, keys, async (keyRef) => ({
+  const wallets = await callForEach(context, keys, async (keyRef) => ({
     keyRef,
     ...(await readWallet(chain, keyRef)),
   }));
   const senders = wallets.map(({ sender }) => sender);
-  const { height, balances } = work.isCharge
+  const { height, balances } = context.isCharge
     ? NO_BALANCES
     : await chain.balances(senders, first.currency, 'final');
   return wallets
@@ -94,22 +100,22 @@ async function readFundedWallets(work: Work, queued: readonly TransferRow[]): Pr
 
 async function reserveFrom(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   { wallet, precheck }: { wallet: FundedWallet; precheck: Precheck | null },
   transfers: readonly TransferRow[],
-): Promise<NewAttempt[] | { waiting: WaitReason }> {
+): Promise<NewAttempt[] | { waitsFor: WaitReason }> {
   const [first] = transfers;
   if (first === undefined) return [];
   const next = await lockWallet(tx, wallet);
-  const groups = work.isCharge
+  const groups = context.isCharge
     ? transfers.map((charge) => [charge])
     : selectAffordable(
-        planAttempts(transfers, work.chain.caps.maxItemsPerTx),
-        await availableCoins(tx, work, wallet, first),
+        planAttempts(transfers, context.chain.capabilities.maxItemsPerTx),
+        await availableCoins(tx, context, wallet, first),
       );
   if (precheck !== null && groups.length > 0) {
-    const waiting = await prepareWallet(tx, work, { wallet, precheck, groups });
-    if (waiting !== undefined) return { waiting };
+    const waitsFor = await prepareWallet(tx, context, { wallet, precheck, groups });
+    if (waitsFor !== undefined) return { waitsFor };
   }
   const attempts = groups.map((members) => ({ attemptId: newId(), members }));
   return await numberAttempts(tx, wallet, { next, attempts });
@@ -134,7 +140,7 @@ export async function numberAttempts(
 
 async function availableCoins(
   tx: Tx,
-  { merchant }: Work,
+  { merchant }: SendContext,
   wallet: FundedWallet,
   { currency }: TransferRow,
 ): Promise<bigint> {
@@ -156,22 +162,22 @@ const BLOCKED = {
  */
 export async function failUnpayable(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   queued: readonly TransferRow[],
-  beforehand: Beforehand,
+  prechecked: PaymentPrecheck,
 ): Promise<TransferRow[]> {
-  const verdicts = await findUnpayable(tx, work, queued, beforehand);
+  const verdicts = await findUnpayable(tx, context, queued, prechecked);
   const refused = new Set(verdicts.map(({ transferId }) => transferId));
-  await writeUnsent(tx, work, verdicts, queued);
+  await writeUnsent(tx, context, verdicts, queued);
   return queued.filter((transfer) => !refused.has(transfer.transfer_id));
 }
 
 async function findUnpayable(
   db: Db,
-  { deps, merchant, chain, isCharge }: Work,
+  { deps, merchant, chain, isCharge }: SendContext,
   transfers: readonly TransferRow[],
-  { precheck, fault }: Beforehand,
-): Promise<MemberVerdict[]> {
+  { precheck, fault }: PaymentPrecheck,
+): Promise<TransferVerdict[]> {
   const { network } = chain;
   const addresses = transfers.map((transfer) => transfer.address);
   const listed = await deps.screen(db, merchant.mode, { network, addresses, moment: 'submit' });
@@ -179,7 +185,7 @@ async function findUnpayable(
   const paid = isCharge ? [] : transfers.filter((transfer) => transfer.key_ref === HOT_KEY_REF);
   const recipients = { network, addresses: paid.map((transfer) => transfer.address) };
   const unpayable = await deps.findUnpayable(db, merchant, recipients);
-  return transfers.flatMap(({ transfer_id: transferId, address }): MemberVerdict[] => {
+  return transfers.flatMap(({ transfer_id: transferId, address }): TransferVerdict[] => {
     if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
     if (unpayable.has(address)) return [{ transferId, to: 'failed', ...OWN }];
     if (fault !== undefined) return judgeUnbuildable([{ transferId, isCharge }], fault);

@@ -1,4 +1,9 @@
-import { depositIndexOf, type SignedTx, SigningHeld, UnbuildableTransfer } from '../../chains/port/index.ts';
+import {
+  depositIndexOf,
+  type SignedTx,
+  SigningBlocked,
+  UnbuildableTransfer,
+} from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { keepSignerJournal } from '../approvals/signer-journal.ts';
@@ -10,12 +15,12 @@ import {
   storeSigned,
   type TransferRow,
 } from '../queries.ts';
+import { callForEach, type SendContext } from '../send-context.ts';
 import { judgeUnbuildable } from '../states.ts';
 import { assertNoticed } from '../wallets/present-wallet.ts';
-import { callForEach, type Work } from '../work.ts';
 import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
+import { type BlockedAttempt, stepAside } from './blocked-attempts.ts';
 import { buildAttempt } from './build-attempt.ts';
-import { type HeldAttempt, stepAside } from './holds.ts';
 import { isFill, paysNobody } from './movements.ts';
 
 /** Wallets are locked in one order: the hot wallet, then the gas tank. */
@@ -25,19 +30,19 @@ const byWallet = (a: AttemptRow, b: AttemptRow) =>
 type Built =
   | { attempt: AttemptRow; signed: SignedTx }
   | { attempt: AttemptRow; fault: UnbuildableTransfer }
-  | HeldAttempt;
+  | BlockedAttempt;
 
 /**
  * Builds and signs the reserved attempts, and stores their bytes before they are sent.
  *
- * @returns why the signer holds some of them, where it does
+ * @returns why the signer waits for people with some of them, where it does
  * @throws HistoryChanged, WalletRotated, SigningRefused, SignerUnavailable
  */
-export async function signReserved(work: Work): Promise<SigningHeld | undefined> {
-  const { deps, run, merchant, groupIds } = work;
+export async function signReserved(context: SendContext): Promise<SigningBlocked | undefined> {
+  const { deps, run, merchant, groupIds } = context;
   // A copy that has been detected must not request signatures: each would take a number of the original.
-  work.history.name ??= await assertSameHistory(deps.db);
-  const history = work.history.name;
+  context.history.name ??= await assertSameHistory(deps.db);
+  const history = context.history.name;
   // Read after the history: an adoption writes its name and new numbers in one commit, and to the holder an old number
   // under the new name would be another attempt.
   const open = await readOpenAttempts(deps.db, merchant.merchantId, groupIds);
@@ -45,54 +50,56 @@ export async function signReserved(work: Work): Promise<SigningHeld | undefined>
   // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
   // of this database. Another attempt would then pay the rest of a batch twice.
   const reserved = open.filter(({ status }) => status === 'reserved').toSorted(byWallet);
-  if (reserved.length > 0) await assertNoticed(deps.db, work);
-  const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
-  const held = built.filter((one) => 'held' in one);
+  if (reserved.length > 0) await assertNoticed(deps.db, context);
+  const built = await callForEach(context, reserved, (attempt) =>
+    build(context, { attempt, history }, transfers),
+  );
+  const blocked = built.filter((one) => 'blocked' in one);
   crashPoint('build.after');
   await run.step(async (tx) => {
     await assertSameHistory(tx);
-    for (const one of built) if ('fault' in one) await abandonUnbuildable(tx, work, one, transfers);
+    for (const one of built) if ('fault' in one) await abandonUnbuildable(tx, context, one, transfers);
     const signed = built.flatMap((one) =>
       'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
     );
     await storeSigned(tx, merchant.merchantId, signed);
-    await stepAside(tx, work, held, transfers);
+    await stepAside(tx, context, blocked, transfers);
     crashPoint('store.before-commit');
   });
   crashPoint('store.after-commit');
   await keepSignerJournal(deps.db, deps.chains, merchant);
-  return held[0]?.held;
+  return blocked[0]?.blocked;
 }
 
 async function build(
-  work: Work,
+  context: SendContext,
   { attempt, history }: { attempt: AttemptRow; history: string },
   transfers: readonly TransferRow[],
 ): Promise<Built> {
   try {
-    return { attempt, signed: await buildAttempt(work, { attempt, history }, transfers) };
+    return { attempt, signed: await buildAttempt(context, { attempt, history }, transfers) };
   } catch (error) {
-    if (error instanceof SigningHeld) return { attempt, held: error };
+    if (error instanceof SigningBlocked) return { attempt, blocked: error };
     // A fill that cannot be built is a bug and fails the job. So does a transaction of a deposit address, which has no gas.
     const isUnfillable = isFill(attempt) || depositIndexOf(attempt.key_ref) !== null;
     if (!(error instanceof UnbuildableTransfer) || isUnfillable) throw error;
     const { attempt_id: attemptId, group_id: groupId } = attempt;
     const fields = { attempt_id: attemptId, group_id: groupId, err: error };
-    work.deps.log.error(fields, 'a transaction cannot be built');
+    context.deps.log.error(fields, 'a transaction cannot be built');
     return { attempt, fault: error };
   }
 }
 
 async function abandonUnbuildable(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer },
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  const { isCharge } = work;
+  const { isCharge } = context;
   const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
   const members = transferIds.map((transferId) => ({ transferId, isCharge }));
   const verdicts = judgeUnbuildable(members, fault.message);
   await lockWalletOf(tx, attempt);
-  await abandonAttempt(tx, work, { attempt, verdicts, detail: fault.message }, transfers);
+  await abandonAttempt(tx, context, { attempt, verdicts, detail: fault.message }, transfers);
 }

@@ -25,8 +25,11 @@ export function decidingVersion(versions: readonly VersionStatus[]): VersionStat
   if (mined !== undefined && inBlock.length === 1) return mined;
   if (inBlock.length === 0 && versions.every(({ status }) => status.state === 'dead' && status.final))
     return newest;
-  const isHeld = inBlock.length > 0 || versions.some(({ status }) => status.state === 'pending');
-  return { signed: newest.signed, status: { state: isHeld ? 'pending' : 'unknown', final: false } };
+  const isInBlockOrMempool = inBlock.length > 0 || versions.some(({ status }) => status.state === 'pending');
+  return {
+    signed: newest.signed,
+    status: { state: isInBlockOrMempool ? 'pending' : 'unknown', final: false },
+  };
 }
 
 /** Ten blocks of Ethereum: a transaction at the market's fee is in one of the next two. */

@@ -12,8 +12,8 @@ import {
   readTransfers,
   signedOf,
 } from '../queries.ts';
+import { callForEach, notifyOwners, type SendContext } from '../send-context.ts';
 import { judge } from '../states.ts';
-import { callForEach, notifyOwners, type Work } from '../work.ts';
 import { paysNobody } from './movements.ts';
 import { adoptVersion, readDeciding, readVersions } from './versions.ts';
 
@@ -32,11 +32,14 @@ const finalityTimesOf = (
   );
 
 /** Sends stored bytes. Whatever the node answers, even nothing, they may be on the network: the chain decides. */
-export async function sendSigned(work: Work, signed: readonly AttemptRow[]): Promise<FinalityTimes> {
-  const answers = await callForEach(work, signed, (attempt) => broadcast(work, signedOf(attempt)));
+export async function sendSigned(
+  context: SendContext,
+  signed: readonly AttemptRow[],
+): Promise<FinalityTimes> {
+  const answers = await callForEach(context, signed, (attempt) => broadcast(context, signedOf(attempt)));
   const ids = signed.map((attempt) => attempt.attempt_id);
   crashPoint('mark.before');
-  await work.run.step((tx) => markSent(tx, work.merchant.merchantId, ids, work.nowSeconds));
+  await context.run.step((tx) => markSent(tx, context.merchant.merchantId, ids, context.nowSeconds));
   crashPoint('mark.after-commit');
   const unavailable = answers.find((answer) => answer.unavailable !== undefined)?.unavailable;
   if (unavailable !== undefined) throw unavailable;
@@ -50,14 +53,14 @@ interface BroadcastResult {
 }
 
 /** Sends stored bytes once. */
-export async function broadcast(work: Work, signed: SignedTx): Promise<BroadcastResult> {
+export async function broadcast(context: SendContext, signed: SignedTx): Promise<BroadcastResult> {
   try {
     crashPoint('broadcast.before');
-    const answer = await work.chain.broadcast(signed);
+    const answer = await context.chain.broadcast(signed);
     crashPoint('broadcast.after');
     if (answer.result !== 'rejected') return { finalAt: answer.finalAt };
     const fields = { tx_id: signed.txId, code: answer.code };
-    work.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
+    context.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
     return {};
   } catch (error) {
     if (error instanceof ChainUnavailable) return { unavailable: error };
@@ -72,18 +75,21 @@ export interface Watched {
 }
 
 /** Reads the status of sent attempts, sends unseen ones again, and writes the outcomes of decided ones. */
-export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<Watched> {
-  const versions = await readVersions(work.deps.db, sent);
-  const polled = await callForEach(work, sent, (attempt) =>
-    pollStatus(work, attempt, versions.get(attempt.attempt_id) ?? []),
+export async function watchSent(context: SendContext, sent: readonly AttemptRow[]): Promise<Watched> {
+  const versions = await readVersions(context.deps.db, sent);
+  const polled = await callForEach(context, sent, (attempt) =>
+    pollStatus(context, attempt, versions.get(attempt.attempt_id) ?? []),
   );
   crashPoint('watch.looked');
   const outcomes = polled.flatMap(({ outcome }) => outcome ?? []);
   if (outcomes.length > 0) {
     // The block that decides an attempt is recorded before its outcome, so that later audits compare it.
-    const { finalHeight } = await work.chain.head();
-    await checkFinalBlocks(work.deps, work.merchant, { network: work.chain.network, newest: finalHeight });
-    await recordOutcomes(work, await withDollars(work, outcomes));
+    const { finalHeight } = await context.chain.head();
+    await checkFinalBlocks(context.deps, context.merchant, {
+      network: context.chain.network,
+      newest: finalHeight,
+    });
+    await recordOutcomes(context, await withDollars(context, outcomes));
   }
   const waiting = sent.filter((_, i) => polled[i]?.isWaiting === true);
   return { finality: finalityTimesOf(sent, polled), waiting };
@@ -91,7 +97,7 @@ export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promis
 
 /** Adds what the fees of real money are worth now; a price that is missing holds nothing up. */
 async function withDollars(
-  { deps, merchant, chain }: Work,
+  { deps, merchant, chain }: SendContext,
   outcomes: readonly AttemptOutcome[],
 ): Promise<readonly AttemptOutcome[]> {
   const price = merchant.mode === 'live' ? await deps.rates.priceOfCoin(chain.network) : undefined;
@@ -110,18 +116,18 @@ interface PollResult {
 }
 
 async function pollStatus(
-  work: Work,
+  context: SendContext,
   attempt: AttemptRow,
   versions: readonly SignedTx[],
 ): Promise<PollResult> {
-  const { signed, status, newest } = await readDeciding(work.chain, versions);
+  const { signed, status, newest } = await readDeciding(context.chain, versions);
   const isWaiting = status.state === 'unknown' || status.state === 'pending';
   const isUnseen = isWaiting && newest.status.state === 'unknown';
-  const again = isUnseen ? await broadcast(work, newest.signed) : undefined;
-  const { isCharge } = work;
+  const again = isUnseen ? await broadcast(context, newest.signed) : undefined;
+  const { isCharge } = context;
   const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
   const members = transferIds.map((transferId) => ({ transferId, isCharge }));
-  const verdict = judge(status, members, work.chain.caps);
+  const verdict = judge(status, members, context.chain.capabilities);
   const outcome = verdict && {
     attempt,
     verdict,
@@ -129,13 +135,13 @@ async function pollStatus(
     height: status.height ?? null,
     fee: status.fee ?? null,
     signed,
-    paidBy: await findPayers(work.deps.db, work.chain, attempt, status),
+    paidBy: await findPayers(context.deps.db, context.chain, attempt, status),
   };
   return { outcome, finalAt: status.finalAt ?? again?.finalAt, isWaiting };
 }
 
-async function recordOutcomes(work: Work, outcomes: readonly AttemptOutcome[]): Promise<void> {
-  const { run, merchant, groupIds, nowSeconds } = work;
+async function recordOutcomes(context: SendContext, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const { run, merchant, groupIds, nowSeconds } = context;
   await run.step(async (tx) => {
     await unbookStrays(
       tx,
@@ -154,12 +160,12 @@ async function recordOutcomes(work: Work, outcomes: readonly AttemptOutcome[]): 
       const transfers = await readTransfers(tx, merchant.merchantId, groupIds);
       await notifyOwners(
         tx,
-        work,
+        context,
         transfers.filter((transfer) => over.has(transfer.transfer_id)),
       );
     }
     // Last: it locks one row for all groups of the network, which wait for each other from here to the commit.
-    const { deps, chain } = work;
+    const { deps, chain } = context;
     await enqueue(tx, [auditJob(merchant.merchantId, chain.network, deps.clock.nowMs())]);
     crashPoint('decide.before-commit');
   });

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { Merchant } from '../../stores/index.ts';
-import type { TransferDeps } from '../work.ts';
+import type { TransferDeps } from '../send-context.ts';
 import { deleteReplacedBlocks, findReplacedBlocks, type ReplacedBlocks } from './final-block-queries.ts';
 import { checkFinalBlocks } from './final-blocks.ts';
 import { type ChargeBooks, recheckFinal } from './recheck-final.ts';

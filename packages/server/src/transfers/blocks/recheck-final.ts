@@ -10,8 +10,8 @@ import { adoptVersion, readDeciding, readVersions } from '../attempts/versions.t
 import { strayPostings } from '../books/stray.ts';
 import { findPayers, unbookStrays } from '../history/paid-before.ts';
 import { type AttemptRow, HOT_KEY_REF } from '../queries.ts';
+import { decidedJob, type TransferDeps } from '../send-context.ts';
 import { fillGap } from '../wallets/fill-gap.ts';
-import { decidedJob, type TransferDeps } from '../work.ts';
 import { stopNetwork } from './network-stops.ts';
 import { type Comparison, compareWithChain } from './recheck.ts';
 import {
@@ -91,7 +91,7 @@ async function readStatuses(
   versions: ReadonlyMap<string, readonly SignedTx[]>,
 ): Promise<StatusCheck[]> {
   const checks: StatusCheck[] = [];
-  const { callsAtOnce } = chain.caps;
+  const { callsAtOnce } = chain.capabilities;
   for (let i = 0; i < attempts.length; i += callsAtOnce) {
     const some = attempts.slice(i, i + callsAtOnce).map(async (attempt) => {
       const own = versions.get(attempt.attempt_id) ?? [];
@@ -146,7 +146,7 @@ async function applyRecheck(
     if (status.final && status.state !== 'dead') await adoptVersion(tx, known, signed);
     const attempt = await lockAttempt(tx, known);
     const items = await lockCarriedTransfers(tx, attempt);
-    const result = compareWithChain(status, items, context.chain.caps);
+    const result = compareWithChain(status, items, context.chain.capabilities);
     if (result.is === 'away') await recordGone(tx, context, { attempt, items });
     if (result.is === 'decided')
       await recordDecided(

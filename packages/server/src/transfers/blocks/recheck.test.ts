@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { TxStatus } from '../../chains/port/index.ts';
 import { type BookedItem, compareWithChain } from './recheck.ts';
 
-const caps = {
+const capabilities = {
   maxItemsPerTx: 9,
   partialBatch: true,
   replaceByFee: true,
@@ -30,7 +30,7 @@ test('books follow the chain item by item, and only by a final answer', () => {
     fc.property(
       items.chain((list) => fc.tuple(fc.constant(list), status(list.length))),
       ([list, said]) => {
-        const comparison = compareWithChain(said, list, caps);
+        const comparison = compareWithChain(said, list, capabilities);
         if (comparison.is !== 'decided') return;
         expect(said.final).toBe(true);
         const isPaid = (i: number) => said.state === 'final' && said.itemOk[i] === true;
@@ -55,7 +55,7 @@ test('nothing is lost, found or stray by an answer that is not final', () => {
     const comparison = compareWithChain(
       { state, final: false, itemOk: [true] },
       [{ transferId: 'a', booked: 'paid' }],
-      caps,
+      capabilities,
     );
     expect(comparison.is).not.toBe('decided');
   }

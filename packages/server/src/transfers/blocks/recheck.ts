@@ -1,4 +1,4 @@
-import type { ChainCaps, TxStatus } from '../../chains/port/index.ts';
+import type { ChainCapabilities, TxStatus } from '../../chains/port/index.ts';
 import { movedItems, paidBefore } from '../states.ts';
 
 // Compares the books of a decided attempt with the chain, item by item, so that the result does not depend on how often or
@@ -29,11 +29,11 @@ export type Comparison =
 export function compareWithChain(
   status: TxStatus,
   items: readonly BookedItem[],
-  caps: ChainCaps,
+  capabilities: ChainCapabilities,
 ): Comparison {
   if (status.state === 'unknown' || status.state === 'pending') return { is: 'away' };
   // A payment to ourselves has no transfers to compare.
-  const moved = items.length === 0 && status.final ? [] : movedOnChain(status, items.length, caps);
+  const moved = items.length === 0 && status.final ? [] : movedOnChain(status, items.length, capabilities);
   if (moved === undefined) return { is: 'undecided' };
   const before = paidBefore(status, items.length);
   const those = (booked: BookedItem['booked'], isIt: (i: number) => boolean) =>
@@ -50,8 +50,12 @@ export function compareWithChain(
   };
 }
 
-function movedOnChain(status: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
+function movedOnChain(
+  status: TxStatus,
+  count: number,
+  capabilities: ChainCapabilities,
+): boolean[] | undefined {
   if (!status.final) return undefined;
   if (status.state === 'dead') return Array<boolean>(count).fill(false);
-  return movedItems(status, count, caps);
+  return movedItems(status, count, capabilities);
 }

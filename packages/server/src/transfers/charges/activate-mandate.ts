@@ -6,6 +6,7 @@ import {
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint, enqueue } from '../../platform/jobs/index.ts';
+import { isBlocked } from '../attempts/blocked-attempts.ts';
 import {
   type ActivationFault,
   type ActivationStep,
@@ -13,16 +14,15 @@ import {
   isUnapproved,
   nextActivationStep,
 } from '../attempts/charge-readiness.ts';
-import { isHeld } from '../attempts/holds.ts';
 import { countFailedActivations, isActivating, reserveMovement } from '../attempts/movements.ts';
 import type { Reserved } from '../attempts/reserve-attempts.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
+import { decidedJob, type SendContext } from '../send-context.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { readWallet } from '../wallets/read-wallet.ts';
 import type { Wallet } from '../wallets/wallet-queries.ts';
-import { decidedJob, type Work } from '../work.ts';
 import { type ActivationRow, endActivation, lockOpenActivation, noteApproval } from './activations.ts';
 import { decideUnderLocks } from './charge-needs.ts';
 import { mandateOf, permitOf } from './charges.ts';
@@ -43,25 +43,25 @@ interface Seen {
  *
  * @throws WalletBehind, HistoryChanged, FeeCeilingReached, ChainUnavailable
  */
-export async function advanceActivation(work: Work, activation: ActivationRow): Promise<Reserved> {
-  const seen = await readChain(work.chain, activation);
+export async function advanceActivation(context: SendContext, activation: ActivationRow): Promise<Reserved> {
+  const seen = await readChain(context.chain, activation);
   crashPoint('activate.before');
-  const reserved = await work.run.step(async (tx): Promise<Reserved> => {
-    work.history.name = await assertSameHistory(tx);
-    await assertPresentWallet(tx, work);
-    const { merchantId } = work.merchant;
+  const reserved = await context.run.step(async (tx): Promise<Reserved> => {
+    context.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, context);
+    const { merchantId } = context.merchant;
     const open = await lockOpenActivation(tx, merchantId, activation.activation_id);
     if (open === undefined) return { reached: 'all' };
-    if (await isHeld(tx, work, open)) return { reached: 'held', waiting: 'wait_activate' };
-    const step = await decide(tx, work, { open, seen });
-    if (step.do === 'wait') return { reached: 'held', waiting: step.reason };
+    if (await isBlocked(tx, context, open)) return { reached: 'waiting', waitsFor: 'wait_activate' };
+    const step = await decide(tx, context, { open, seen });
+    if (step.do === 'wait') return { reached: 'waiting', waitsFor: step.reason };
     if (step.do === 'end') {
-      await end(tx, work, { open, as: step.as });
+      await end(tx, context, { open, as: step.as });
       return { reached: 'all' };
     }
-    await reserveStep(tx, work, { open, seen, step });
+    await reserveStep(tx, context, { open, seen, step });
     crashPoint('activate.before-commit');
-    return { reached: 'held', waiting: 'wait_activate' };
+    return { reached: 'waiting', waitsFor: 'wait_activate' };
   });
   crashPoint('activate.after-commit');
   return reserved;
@@ -90,7 +90,7 @@ async function readChain(chain: Chain, activation: ActivationRow) {
 
 async function decide(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   { open, seen: { hot, final, precheck } }: { open: ActivationRow; seen: Seen },
 ): Promise<ActivationStep> {
   // A network that wants nothing beforehand has it at once.
@@ -112,20 +112,20 @@ async function decide(
     final,
     ...approval,
     hasPassed: open.charge_passed,
-    isActivating: await isActivating(tx, work.merchant.merchantId, { hot, mandateId: open.mandate_id }),
-    ...(await countFailedActivations(tx, work.merchant.merchantId, open.activation_id)),
+    isActivating: await isActivating(tx, context.merchant.merchantId, { hot, mandateId: open.mandate_id }),
+    ...(await countFailedActivations(tx, context.merchant.merchantId, open.activation_id)),
     unapprovedSeconds: await noteApproval(tx, open, {
       isUnapproved: isUnapproved(approval),
-      now: work.nowSeconds,
+      now: context.nowSeconds,
     }),
-    ageSeconds: work.nowSeconds - Number(open.created_at),
+    ageSeconds: context.nowSeconds - Number(open.created_at),
   };
-  return await decideUnderLocks(tx, work, of, (needs) => nextActivationStep({ ...needs, ...about }));
+  return await decideUnderLocks(tx, context, of, (needs) => nextActivationStep({ ...needs, ...about }));
 }
 
 async function reserveStep(
   tx: Tx,
-  { merchant, nowSeconds }: Work,
+  { merchant, nowSeconds }: SendContext,
   {
     open,
     seen: { hot, precheck },
@@ -152,7 +152,7 @@ function activationOf(open: ActivationRow, { hasPermit }: { hasPermit: boolean }
 
 async function end(
   tx: Tx,
-  { deps, merchant: { merchantId }, nowSeconds }: Work,
+  { deps, merchant: { merchantId }, nowSeconds }: SendContext,
   { open, as }: { open: ActivationRow; as: 'active' | ActivationFault },
 ): Promise<void> {
   await endActivation(tx, open, as, nowSeconds);

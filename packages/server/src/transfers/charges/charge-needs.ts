@@ -5,9 +5,9 @@ import { readSettings } from '../../tenancy/settings/index.ts';
 import type { ChargeNeeds } from '../attempts/charge-readiness.ts';
 import { isOpeningAccount, readUnderWay, sumTankSpending } from '../attempts/movements.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
+import type { SendContext } from '../send-context.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
 import { lockWallet, type Wallet } from '../wallets/wallet-queries.ts';
-import type { Work } from '../work.ts';
 
 interface Asked {
   hot: Wallet;
@@ -23,14 +23,14 @@ interface Asked {
  */
 export async function decideUnderLocks<S extends { do: string; by?: 'hot' | 'tank' }>(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   { hot, precheck, currency }: Asked,
   decide: (needs: ChargeNeeds) => S,
 ): Promise<S> {
-  const { merchantId } = work.merchant;
+  const { merchantId } = context.merchant;
   const tank = tankOf(hot.network, precheck);
   await lockWallet(tx, hot);
-  const { gasCeiling } = await readSettings(tx, work.merchant, TRANSFER_SETTINGS);
+  const { gasCeiling } = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
   const readNeeds = async (tankSpending: bigint): Promise<ChargeNeeds> => ({
     precheck,
     underWay: {

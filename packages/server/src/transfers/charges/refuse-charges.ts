@@ -2,8 +2,8 @@ import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { Merchant } from '../../stores/index.ts';
 import { lockQueued, type TransferRow, writeOutcomes } from '../queries.ts';
+import { decidedJob, type SendContext } from '../send-context.ts';
 import type { TransferFailure } from '../states.ts';
-import { decidedJob, type Work } from '../work.ts';
 import { type ChargedWallet, lockAwaitingCharges, lockQueuedCharges } from './charge-queries.ts';
 
 // Charges that fail without a transaction. A charge that may be on the chain continues, and the chain decides it.
@@ -92,7 +92,7 @@ function isSuspended(
  * @returns the other transfers
  */
 export async function failOutdatedCharges(
-  { deps, run, merchant, groupIds, nowSeconds }: Work,
+  { deps, run, merchant, groupIds, nowSeconds }: SendContext,
   transfers: readonly TransferRow[],
 ): Promise<readonly TransferRow[]> {
   const isToEnd = (one: TransferRow) =>

@@ -13,12 +13,12 @@ import {
 } from '../attempts/reserve-attempts.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, insertAttempts, lockQueued, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import type { SendContext } from '../send-context.ts';
 import { chargeFailure } from '../states.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { readWallet } from '../wallets/read-wallet.ts';
 import { lockWallet, type Wallet } from '../wallets/wallet-queries.ts';
-import type { Work } from '../work.ts';
 import { findAwaited, notePassed } from './activations.ts';
 import { decideUnderLocks } from './charge-needs.ts';
 import { chargeOf, type StoredCharge } from './charges.ts';
@@ -35,27 +35,30 @@ const isCharge = (row: TransferRow): row is Charge => row.charge !== null;
  *
  * @throws WalletBehind, HistoryChanged, FeeCeilingReached, ChainUnavailable
  */
-export async function reserveCharges(work: Work, queued: readonly TransferRow[]): Promise<Reserved> {
+export async function reserveCharges(
+  context: SendContext,
+  queued: readonly TransferRow[],
+): Promise<Reserved> {
   // Without a gas tank nothing comes before a charge.
-  if (work.chain.caps.sweepsPerTx === 0) return await reserveAttempts(work, queued);
-  const hot = await readWallet(work.chain, HOT_KEY_REF);
-  const precheck = await readPrecheck(work, queued.filter(isCharge));
-  if (precheck === null) return await reserveAttempts(work, queued);
+  if (context.chain.capabilities.sweepsPerTx === 0) return await reserveAttempts(context, queued);
+  const hot = await readWallet(context.chain, HOT_KEY_REF);
+  const precheck = await readPrecheck(context, queued.filter(isCharge));
+  if (precheck === null) return await reserveAttempts(context, queued);
   crashPoint('reserve.before');
-  const reserved = await work.run.step(async (tx): Promise<Reserved> => {
-    work.history.name = await assertSameHistory(tx);
-    await assertPresentWallet(tx, work);
-    const { merchant, groupIds, nowSeconds } = work;
+  const reserved = await context.run.step(async (tx): Promise<Reserved> => {
+    context.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, context);
+    const { merchant, groupIds, nowSeconds } = context;
     const locked = await lockQueued(tx, merchant.merchantId, groupIds, nowSeconds);
     const fault = typeof precheck === 'string' ? { fault: precheck } : {};
-    const clean = (await failUnpayable(tx, work, locked, { precheck: null, ...fault })).filter(isCharge);
+    const clean = (await failUnpayable(tx, context, locked, { precheck: null, ...fault })).filter(isCharge);
     if (typeof precheck === 'string') return { reached: 'all' };
-    const { ready, waits } = await sortOut(tx, work, clean, precheck);
-    const sent = await sendAffordable(tx, work, ready, { hot, precheck });
+    const { ready, waits } = await sortOut(tx, context, clean, precheck);
+    const sent = await sendAffordable(tx, context, ready, { hot, precheck });
     crashPoint('reserve.before-commit');
-    if (sent.waiting !== undefined) return { reached: 'held', waiting: sent.waiting };
-    if (waits.length > 0) return { reached: 'held', waiting: 'wait_activate' };
-    return { reached: locked.length < queued.length ? 'held' : 'all' };
+    if (sent.waitsFor !== undefined) return { reached: 'waiting', waitsFor: sent.waitsFor };
+    if (waits.length > 0) return { reached: 'waiting', waitsFor: 'wait_activate' };
+    return { reached: locked.length < queued.length ? 'waiting' : 'all' };
   });
   crashPoint('reserve.after-commit');
   return reserved;
@@ -63,7 +66,7 @@ export async function reserveCharges(work: Work, queued: readonly TransferRow[])
 
 /** @returns a string where none of them can be built. One that cannot, among others, makes each run alone. */
 async function readPrecheck(
-  { chain }: Work,
+  { chain }: SendContext,
   charges: readonly Charge[],
 ): Promise<ChargesPrecheck | string | null> {
   const [first, ...others] = charges;
@@ -84,13 +87,13 @@ async function readPrecheck(
 /** Fails those that the collector would refuse. */
 async function sortOut(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   charges: readonly Charge[],
   precheck: ChargesPrecheck,
 ): Promise<{ ready: Charge[]; waits: Charge[] }> {
   const mandateIds = charges.map(({ charge }) => charge.mandate.mandateId);
-  const { network } = work.chain;
-  const awaited = await findAwaited(tx, work.merchant.merchantId, { network, mandateIds });
+  const { network } = context.chain;
+  const awaited = await findAwaited(tx, context.merchant.merchantId, { network, mandateIds });
   const judged = charges.map((charge): { charge: Charge; verdict: ChargeVerdict } => {
     const { transfer_id: chargeId } = charge;
     const { mandateId } = charge.charge.mandate;
@@ -102,7 +105,7 @@ async function sortOut(
     const message = 'The network would refuse the charge, so it was not sent. Nothing was paid.';
     return [{ transferId, to: 'failed' as const, code: chargeFailure(verdict), message }];
   });
-  await writeUnsent(tx, work, failed, charges);
+  await writeUnsent(tx, context, failed, charges);
   const those = (verdict: ChargeVerdict) =>
     judged.filter((one) => one.verdict === verdict).map(({ charge }) => charge);
   return { ready: those('ready'), waits: those('waits') };
@@ -110,29 +113,29 @@ async function sortOut(
 
 async function sendAffordable(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   ready: readonly Charge[],
   { hot, precheck }: { hot: Wallet; precheck: ChargesPrecheck },
-): Promise<Pick<Reserved, 'waiting'>> {
+): Promise<Pick<Reserved, 'waitsFor'>> {
   const [first] = ready;
   if (first === undefined) return {};
   const { currency, group_id: groupId } = first;
-  const { merchantId } = work.merchant;
+  const { merchantId } = context.merchant;
   const mandateIds = ready.map(({ charge }) => charge.mandate.mandateId);
   // Before the wallet's lock, as an activation takes the two in this order.
   await notePassed(tx, merchantId, { network: hot.network, mandateIds });
-  const step = await decideUnderLocks(tx, work, { hot, precheck, currency }, (needs) =>
+  const step = await decideUnderLocks(tx, context, { hot, precheck, currency }, (needs) =>
     nextChargeStep(needs, ready.length),
   );
-  if (step.do === 'wait') return { waiting: step.reason };
+  if (step.do === 'wait') return { waitsFor: step.reason };
   if (step.do === 'move') {
     const { movement } = step;
     const tank = { keyRef: TANK_KEY_REF, wallet: tankOf(hot.network, precheck) };
-    await reserveMovement(tx, { merchantId, groupId, currency, movement, ...tank }, work.nowSeconds);
-    return { waiting: movement.kind === 'gas' ? 'wait_gas' : 'wait_account' };
+    await reserveMovement(tx, { merchantId, groupId, currency, movement, ...tank }, context.nowSeconds);
+    return { waitsFor: movement.kind === 'gas' ? 'wait_gas' : 'wait_account' };
   }
   const next = await lockWallet(tx, hot);
   const attempts = ready.slice(0, step.count).map((member) => ({ attemptId: newId(), members: [member] }));
-  await insertAttempts(tx, await numberAttempts(tx, hot, { next, attempts }), work.nowSeconds);
-  return step.count < ready.length ? { waiting: 'wait_gas' } : {};
+  await insertAttempts(tx, await numberAttempts(tx, hot, { next, attempts }), context.nowSeconds);
+  return step.count < ready.length ? { waitsFor: 'wait_gas' } : {};
 }

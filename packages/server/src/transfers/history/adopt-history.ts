@@ -1,6 +1,6 @@
 import type { ChainOwner } from '../../chains/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import type { TransferDeps } from '../work.ts';
+import type { TransferDeps } from '../send-context.ts';
 import {
   claimHolders,
   decideAdoption,

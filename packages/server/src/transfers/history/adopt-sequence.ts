@@ -1,9 +1,9 @@
 import type { Network } from '@florin/contract/money';
 import type { Merchant } from '../../stores/index.ts';
 import { HOT_KEY_REF } from '../queries.ts';
+import type { TransferDeps } from '../send-context.ts';
 import { readWallet } from '../wallets/read-wallet.ts';
 import { raiseSequence } from '../wallets/wallet-queries.ts';
-import type { TransferDeps } from '../work.ts';
 
 /**
  * Raises a wallet's next sequence to the chain's, for a wallet that was used elsewhere or a database that is an old copy.

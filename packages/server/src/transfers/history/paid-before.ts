@@ -40,7 +40,7 @@ export async function findPayers(
     if (first === undefined) continue;
     const { status: seen } = await readDeciding(chain, await versionsOf(db, first.attempt));
     const { item_ids: itemIds } = first.attempt;
-    const moved = seen.final ? movedItems(seen, itemIds.length, chain.caps) : undefined;
+    const moved = seen.final ? movedItems(seen, itemIds.length, chain.capabilities) : undefined;
     for (const { transferId, itemId } of own)
       if (moved?.[itemIds.indexOf(itemId)]) payers.set(transferId, first.attempt);
   }

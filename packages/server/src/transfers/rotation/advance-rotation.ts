@@ -17,10 +17,10 @@ import { isStopped } from '../blocks/network-stops.ts';
 import { assertSameHistory, HistoryChanged } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { TANK_KEY_REF } from '../queries.ts';
+import type { TransferDeps } from '../send-context.ts';
 import { SEND_JOB } from '../send-job.ts';
 import { assertPresentWallet, WalletClosing, WalletRotated } from '../wallets/present-wallet.ts';
 import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
-import type { TransferDeps } from '../work.ts';
 import { nextRotationStep, type RotationStep, type RotationWait, restSeconds, tokenIn } from './decide.ts';
 import {
   endRotation,

@@ -2,7 +2,7 @@ import {
   type Chain,
   ChainUnavailable,
   type SignedTx,
-  SigningHeld,
+  SigningBlocked,
   SigningRefused,
 } from '../../chains/port/index.ts';
 import { transact } from '../../platform/db/index.ts';
@@ -11,7 +11,7 @@ import { versionsOf } from '../attempts/versions.ts';
 import { type GapNumbers, numberGap, storeGap } from '../blocks/recheck-queries.ts';
 import { assertSameHistory, HistoryChanged } from '../history/history.ts';
 import type { AttemptRow } from '../queries.ts';
-import type { TransferDeps } from '../work.ts';
+import type { TransferDeps } from '../send-context.ts';
 import { keyOfSender, WalletRotated } from './present-wallet.ts';
 import { attemptsBefore } from './wallet-queries.ts';
 
@@ -34,7 +34,7 @@ export async function fillGap(
   } catch (error) {
     // The next audit tries again; this one goes on, as one gap must not hide what else a reorganisation took.
     const fields = { tx_id: attempt.tx_id, err: error };
-    if (error instanceof SigningHeld)
+    if (error instanceof SigningBlocked)
       deps.log.error(fields, 'the gap in the sequences waits for a person: nothing was signed that fills it');
     else if (isPassing(error)) deps.log.warn(fields, 'the gap in the sequences cannot be filled now');
     else throw error;

@@ -6,14 +6,14 @@ import { nextPaymentStep, type Step, type WaitReason } from '../attempts/readine
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import type { SendContext } from '../send-context.ts';
 import { planAttempts } from '../states.ts';
-import type { Work } from '../work.ts';
 import { assertPresentWallet } from './present-wallet.ts';
 import { readWalletAt } from './read-wallet.ts';
 import { lockWallet, type Wallet } from './wallet-queries.ts';
 
 /** What the chain says of payments before they take a sequence. */
-export interface Beforehand {
+export interface PaymentPrecheck {
   /** Null where the network wants nothing. */
   precheck: Precheck | null;
   /** Why none of them can be built, whatever is done. */
@@ -22,12 +22,14 @@ export interface Beforehand {
 
 /** Read after the sequences of the wallets, and before any lock. @throws FeeCeilingReached, ChainUnavailable */
 export async function precheckPayments(
-  { chain, isCharge }: Work,
+  { chain, isCharge }: SendContext,
   queued: readonly TransferRow[],
-): Promise<Beforehand> {
+): Promise<PaymentPrecheck> {
   const [first] = queued;
   if (first === undefined || isCharge) return { precheck: null };
-  const transactions = planAttempts(queued, chain.caps.maxItemsPerTx).map((members) => members.map(itemOf));
+  const transactions = planAttempts(queued, chain.capabilities.maxItemsPerTx).map((members) =>
+    members.map(itemOf),
+  );
   try {
     return { precheck: await chain.precheck({ kind: 'transfers', asset: first.currency, transactions }) };
   } catch (error) {
@@ -50,7 +52,7 @@ const itemOf = ({ transfer_id: itemId, place, address: to, amount }: TransferRow
  */
 export async function prepareWallet(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly TransferRow[][] },
 ): Promise<WaitReason | undefined> {
   const [first] = groups.flat();
@@ -58,7 +60,7 @@ export async function prepareWallet(
   const amount = groups.flat().reduce((total, transfer) => total + transfer.amount, 0n);
   // Some of the planned transactions may have fallen away: the dearest ones stand for those that are left.
   const fees = dearestOf(precheck.fees, groups.length);
-  return await takeStep(tx, work, { wallet, precheck: { ...precheck, fees }, amount, of: first });
+  return await takeStep(tx, context, { wallet, precheck: { ...precheck, fees }, amount, of: first });
 }
 
 /**
@@ -67,11 +69,11 @@ export async function prepareWallet(
  * @param waiting sent attempts of which no version is in a block
  * @throws HistoryChanged, FeeCeilingReached, ChainUnavailable
  */
-export async function refuel(work: Work, waiting: readonly AttemptRow[]): Promise<void> {
-  const { chain, run } = work;
+export async function refuel(context: SendContext, waiting: readonly AttemptRow[]): Promise<void> {
+  const { chain, run } = context;
   const paying = waiting.filter(({ key_ref: keyRef }) => keyRef === HOT_KEY_REF);
   const [first] = paying;
-  if (first === undefined || chain.caps.sweepsPerTx === 0) return;
+  if (first === undefined || chain.capabilities.sweepsPerTx === 0) return;
   const { sender, currency: asset } = first;
   const limit = paying.reduce((total, { fee_limit: most }) => total + BigInt(most ?? 0), 0n);
   if ((await chain.nativeBalance(sender)) >= limit) return;
@@ -80,9 +82,9 @@ export async function refuel(work: Work, waiting: readonly AttemptRow[]): Promis
   if (precheck === null) return;
   await run.step(async (tx) => {
     await assertSameHistory(tx);
-    await assertPresentWallet(tx, work, true);
+    await assertPresentWallet(tx, context, true);
     await lockWallet(tx, wallet);
-    await takeStep(tx, work, { wallet, precheck, amount: 0n, of: first });
+    await takeStep(tx, context, { wallet, precheck, amount: 0n, of: first });
   });
 }
 
@@ -96,13 +98,13 @@ interface Stepping {
 
 async function takeStep(
   tx: Tx,
-  work: Work,
+  context: SendContext,
   { wallet, precheck, amount, of }: Stepping,
 ): Promise<WaitReason | undefined> {
-  const { merchantId } = work.merchant;
+  const { merchantId } = context.merchant;
   const { network, currency: asset, group_id: groupId } = of;
   const tank = tankOf(network, precheck);
-  const { gasCeiling, allowance } = await readSettings(tx, work.merchant, TRANSFER_SETTINGS);
+  const { gasCeiling, allowance } = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
   const needs = {
     asset,
     amount,
@@ -121,7 +123,7 @@ async function takeStep(
   const { by, movement } = step;
   const mover = by === 'tank' ? { keyRef: TANK_KEY_REF, wallet: tank } : { keyRef: of.key_ref, wallet };
   const order = { merchantId, groupId, currency: asset, movement, ...mover };
-  await reserveMovement(tx, order, work.nowSeconds);
+  await reserveMovement(tx, order, context.nowSeconds);
   return movement.kind === 'gas' ? 'wait_gas' : 'wait_approval';
 }
 

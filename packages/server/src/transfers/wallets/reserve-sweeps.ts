@@ -6,15 +6,15 @@ import { nextSweepStep } from '../attempts/readiness.ts';
 import { numberAttempts, type Reserved } from '../attempts/reserve-attempts.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { insertAttempts, lockQueued, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import type { SendContext } from '../send-context.ts';
 import { planAttempts } from '../states.ts';
-import type { Work } from '../work.ts';
 import { tankOf } from './prepare-wallet.ts';
 import { assertPresentWallet } from './present-wallet.ts';
 import { lockWallet } from './wallet-queries.ts';
 
 /** Whether these transfers leave from deposit addresses that another wallet empties. */
-export const isSweptByTank = ({ caps }: Chain, { key_ref: keyRef }: TransferRow) =>
-  caps.sweepsPerTx > 0 && depositIndexOf(keyRef) !== null;
+export const isSweptByTank = ({ capabilities }: Chain, { key_ref: keyRef }: TransferRow) =>
+  capabilities.sweepsPerTx > 0 && depositIndexOf(keyRef) !== null;
 
 /**
  * Makes attempts for queued sweeps, many deposit addresses in each, which the gas tank sends. Whether the addresses hold the
@@ -22,42 +22,42 @@ export const isSweptByTank = ({ caps }: Chain, { key_ref: keyRef }: TransferRow)
  *
  * @throws WalletBehind, HistoryChanged, FeeCeilingReached
  */
-export async function reserveSweeps(work: Work, queued: readonly TransferRow[]): Promise<Reserved> {
-  const { chain, run, merchant, groupIds, nowSeconds } = work;
+export async function reserveSweeps(context: SendContext, queued: readonly TransferRow[]): Promise<Reserved> {
+  const { chain, run, merchant, groupIds, nowSeconds } = context;
   const [first] = queued;
   if (first === undefined) return { reached: 'all' };
   const { network, currency, group_id: groupId } = first;
   const { merchantId } = merchant;
-  const sizes = planAttempts(queued, chain.caps.sweepsPerTx).map((members) => members.length);
+  const sizes = planAttempts(queued, chain.capabilities.sweepsPerTx).map((members) => members.length);
   const precheck = await chain.precheck({ kind: 'sweeps', asset: currency, transactions: sizes });
   if (precheck === null) throw new Error('a network with sweeps of many has a gas tank');
   const tank = tankOf(network, precheck);
   crashPoint('reserve.before');
   return await run.step(async (tx): Promise<Reserved> => {
-    work.history.name = await assertSameHistory(tx);
-    await assertPresentWallet(tx, work);
+    context.history.name = await assertSameHistory(tx);
+    await assertPresentWallet(tx, context);
     const locked = await lockQueued(tx, merchantId, groupIds, nowSeconds);
-    if (locked.length === 0) return { reached: 'held' };
+    if (locked.length === 0) return { reached: 'waiting' };
     const next = await lockWallet(tx, tank);
     const step = nextSweepStep({
       precheck,
       isDeploying: await isDeploying(tx, merchantId, tank),
       tankSpending: await sumTankSpending(tx, tank, precheck.movementFees.deploy),
     });
-    if (step.do === 'wait') return { reached: 'held', waiting: step.reason };
+    if (step.do === 'wait') return { reached: 'waiting', waitsFor: step.reason };
     if (step.do === 'move') {
       const { movement } = step;
       const order = { merchantId, groupId, currency, keyRef: TANK_KEY_REF, wallet: tank, movement };
       await reserveMovement(tx, order, nowSeconds);
-      return { reached: 'held', waiting: 'wait_deploy' };
+      return { reached: 'waiting', waitsFor: 'wait_deploy' };
     }
-    const attempts = planAttempts(locked, chain.caps.sweepsPerTx).map((members) => ({
+    const attempts = planAttempts(locked, chain.capabilities.sweepsPerTx).map((members) => ({
       attemptId: newId(),
       members,
       sentBy: TANK_KEY_REF,
     }));
     await insertAttempts(tx, await numberAttempts(tx, tank, { next, attempts }), nowSeconds);
     crashPoint('reserve.before-commit');
-    return { reached: locked.length < queued.length ? 'held' : 'all' };
+    return { reached: locked.length < queued.length ? 'waiting' : 'all' };
   });
 }

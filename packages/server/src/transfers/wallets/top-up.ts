@@ -11,8 +11,8 @@ import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/move
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
+import type { TransferDeps } from '../send-context.ts';
 import { SEND_JOB } from '../send-job.ts';
-import type { TransferDeps } from '../work.ts';
 import { assertPresentWallet } from './present-wallet.ts';
 import { readWallet } from './read-wallet.ts';
 import { lockWallet } from './wallet-queries.ts';
@@ -38,7 +38,7 @@ export async function orderTopUp(
   const chain = deps.chains.of(merchant, network);
   const hot = await readWallet(chain, HOT_KEY_REF);
   const tank = await readWallet(chain, TANK_KEY_REF);
-  if (tank.chainNext === null || chain.caps.sweepsPerTx === 0)
+  if (tank.chainNext === null || chain.capabilities.sweepsPerTx === 0)
     throw refuse(`No gas tank fills wallets on ${network}.`);
   const held = await chain.nativeBalance(tank.sender);
   const there = await chain.nativeBalance(hot.sender);

@@ -19,7 +19,7 @@ export interface TransferDeps extends Platform {
 }
 
 /** A run over one group of transfers, or over many groups of charges of one network and token. */
-export interface Work {
+export interface SendContext {
   deps: TransferDeps;
   run: Pick<JobRun, 'step' | 'signal'>;
   merchant: Merchant;
@@ -38,12 +38,12 @@ export interface Work {
  * run was aborted.
  */
 export async function callForEach<T, R>(
-  { run, chain }: Work,
+  { run, chain }: SendContext,
   list: readonly T[],
   call: (entry: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
-  const { callsAtOnce } = chain.caps;
+  const { callsAtOnce } = chain.capabilities;
   for (let i = 0; i < list.length; i += callsAtOnce) {
     run.signal.throwIfAborted();
     results.push(...(await Promise.all(list.slice(i, i + callsAtOnce).map(call))));
@@ -57,7 +57,7 @@ export const decidedJob = (ownerType: string) => `${ownerType}.decided`;
 /** Enqueues the `decided` jobs of the transfers' owners, in the transaction that decides the transfers. */
 export async function notifyOwners(
   tx: Tx,
-  { deps, merchant }: Work,
+  { deps, merchant }: SendContext,
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const owners = new Map(transfers.map((one) => [`${one.owner_type} ${one.group_id}`, one]));

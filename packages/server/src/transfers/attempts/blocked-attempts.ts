@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import type { SigningHeld } from '../../chains/port/index.ts';
+import type { SigningBlocked } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { AttemptRow, TransferRow } from '../queries.ts';
+import type { SendContext } from '../send-context.ts';
 import { SEND_JOB } from '../send-job.ts';
-import { holdSeconds } from '../states.ts';
+import { blockSeconds } from '../states.ts';
 import { isClosing } from '../wallets/present-wallet.ts';
 import { ofWallet } from '../wallets/wallet-queries.ts';
-import type { Work } from '../work.ts';
 import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
 import { isFill, paysNobody } from './movements.ts';
 
@@ -15,31 +15,31 @@ import { isFill, paysNobody } from './movements.ts';
 // as another transaction of the wallet has a later sequence, that one waits too. The attempt then gives its sequence to an
 // empty payment, and its transfers wait without one, for longer each time, or until somebody releases them.
 
-/** An attempt that the signer holds. */
-export interface HeldAttempt {
+/** An attempt that the signer does not sign before people have acted. */
+export interface BlockedAttempt {
   attempt: AttemptRow;
-  held: SigningHeld;
+  blocked: SigningBlocked;
 }
 
-/** Lets held attempts give up their sequences where others wait behind them, or a rotation waits for their wallet. */
+/** Lets blocked attempts give up their sequences where others wait behind them, or a rotation waits for their wallet. */
 export async function stepAside(
   tx: Tx,
-  work: Work,
-  list: readonly HeldAttempt[],
+  context: SendContext,
+  list: readonly BlockedAttempt[],
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  for (const { attempt, held } of list) {
+  for (const { attempt, blocked } of list) {
     if (attempt.sequence === null || isFill(attempt)) continue;
     await lockWalletOf(tx, attempt);
     if (!(await isAnyBehind(tx, attempt)) && !(await isClosing(tx, attempt))) continue;
     const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
     const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
-    await abandonAttempt(tx, work, { attempt, verdicts, detail: held.message }, transfers);
-    await hold(tx, work, { attempt, held, transfers });
+    await abandonAttempt(tx, context, { attempt, verdicts, detail: blocked.message }, transfers);
+    await block(tx, context, { attempt, blocked, transfers });
   }
 }
 
-/** Only signed ones wait: a reserved one may be held as well. Behind the gas tank's, those of any merchant. */
+/** Only signed ones wait: a reserved one may be blocked as well. Behind the gas tank's, those of any merchant. */
 async function isAnyBehind(
   tx: Tx,
   { merchant_id, network, sender, sequence, key_ref }: AttemptRow,
@@ -53,25 +53,25 @@ async function isAnyBehind(
   return rows[0]?.is_behind ?? true;
 }
 
-async function hold(
+async function block(
   tx: Tx,
-  { nowSeconds }: Work,
-  { attempt, held, transfers }: HeldAttempt & { transfers: readonly TransferRow[] },
+  { nowSeconds }: SendContext,
+  { attempt, blocked, transfers }: BlockedAttempt & { transfers: readonly TransferRow[] },
 ): Promise<void> {
   const own = transfers.filter((transfer) => transfer.group_id === attempt.group_id);
   const since = Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds);
-  const until = nowSeconds + holdSeconds(nowSeconds - since);
+  const until = nowSeconds + blockSeconds(nowSeconds - since);
   await sql`
     insert into transfer_hold (merchant_id, group_id, reason, held_at, until)
-    values (${attempt.merchant_id}, ${attempt.group_id}, ${held.reason}, ${nowSeconds}, ${until})
+    values (${attempt.merchant_id}, ${attempt.group_id}, ${blocked.reason}, ${nowSeconds}, ${until})
     on conflict (merchant_id, group_id) do update set reason = excluded.reason, held_at = excluded.held_at,
       until = excluded.until`.execute(tx);
 }
 
 /** Whether a group waits until the signer is asked again. */
-export async function isHeld(
+export async function isBlocked(
   tx: Tx,
-  { nowSeconds }: Pick<Work, 'nowSeconds'>,
+  { nowSeconds }: Pick<SendContext, 'nowSeconds'>,
   { merchant_id: merchantId, activation_id: groupId }: { merchant_id: string; activation_id: string },
 ): Promise<boolean> {
   const { rows } = await sql`
@@ -81,7 +81,12 @@ export async function isHeld(
 }
 
 /** Ends the wait of a group, and tries it again. */
-export async function releaseHold(tx: Tx, merchantId: string, groupId: string, nowMs: number): Promise<void> {
+export async function unblockGroup(
+  tx: Tx,
+  merchantId: string,
+  groupId: string,
+  nowMs: number,
+): Promise<void> {
   await sql`delete from transfer_hold where merchant_id = ${merchantId} and group_id = ${groupId}`.execute(
     tx,
   );
