@@ -244,7 +244,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  test('frozen: a listed sender', async () => {
+  test('frozen: a sanctioned sender', async () => {
     const { made } = await session();
     const { page, faults } = await open(made.url);
     await choose(page);

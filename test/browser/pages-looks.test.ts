@@ -195,7 +195,7 @@ describe.skipIf(!hasChromium())('how the other pages of payers look', () => {
       await own.cancel(own.id);
       await expectLook('subscribe-ended', own.url);
     });
-    test('with money of a listed wallet', async () => {
+    test('with money of a sanctioned wallet', async () => {
       const own = await subscribed();
       await own.authorize(own.id);
       await own.reach('active');

@@ -92,7 +92,7 @@ test('an outcome that is reported twice is booked once', async () => {
   const ended = { paymentId: charge.paymentId, context };
   const again = await transact(service.app.db, (tx) =>
     endCharges(tx, charge.merchant.merchantId, [
-      { ...ended, outcome: { txId: 'another', isNeeded: true, isListed: false } },
+      { ...ended, outcome: { txId: 'another', isNeeded: true, isSanctioned: false } },
       { ...ended, outcome: { declineCode: 'insufficient_balance' } },
     ]),
   );

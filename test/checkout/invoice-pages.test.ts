@@ -252,7 +252,7 @@ async function approverOf(shop: Shop, name: string): Promise<string> {
   return approverId;
 }
 
-/** A page that a listed wallet has paid, and the decision of two people. */
+/** A page that a sanctioned wallet has paid, and the decision of two people. */
 async function frozen(shop: Shop) {
   const own = await invoice(shop);
   const { address } = await own.due();

@@ -135,7 +135,7 @@ test('K4: another token is held and shown, and can be accepted; an unlisted one 
   expect(await pay(made.id)).toMatchObject({ status: 'completed' });
 });
 
-test('a listed sender freezes the payment; its money is seized and cannot be spent', async () => {
+test('a sanctioned sender freezes the payment; its money is seized and cannot be spent', async () => {
   const { merchant, open, pay, call, post } = await shop();
   const made = await open();
   expect(await pay(made.id, { from: 'sanctioned' })).toMatchObject({ status: 'frozen', amount_received: 0 });

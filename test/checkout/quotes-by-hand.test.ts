@@ -184,7 +184,7 @@ describe('dust holds no quote', () => {
     expect(await shop.payment(due)).toMatchObject({ pay_amount: 50 * TOKEN });
   });
 
-  test('a wrong token of any amount and dust of a listed sender hold none', async () => {
+  test('a wrong token of any amount and dust of a sanctioned sender hold none', async () => {
     for (const sent of [
       { asset: 'USDC', amount: 500n * UNIT } as const,
       { from: (await sanctioned()) ?? '', amount: DUST },

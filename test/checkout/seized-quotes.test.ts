@@ -35,7 +35,7 @@ async function opened(): Promise<Due> {
   return await shop.due({ amount: 4_000, currency: 'EUR', expires_in: 86_400 }, USDT);
 }
 
-const sendListed = ({ address }: Due) =>
+const sendSanctioned = ({ address }: Due) =>
   shop.send(address, { from: testAddresses('erc20').risk_rejected, amount: 50n * UNIT });
 
 async function decide({ paymentId: payment }: Due, txId: string, decision: 'release' | 'keep') {
@@ -47,7 +47,7 @@ async function decide({ paymentId: payment }: Due, txId: string, decision: 'rele
 
 test('released money counts as if it arrived now: at a new quote if its own has ended', async () => {
   const due = await opened();
-  const txId = await sendListed(due);
+  const txId = await sendSanctioned(due);
   await shop.settle();
   expect(await shop.payment(due)).toMatchObject({ status: 'frozen' });
   shop.wait(QUOTE_AND_GRACE);
@@ -62,7 +62,7 @@ test('released money counts as if it arrived now: at a new quote if its own has 
 
 test('if the money that held a quote is kept by the operator, money of a newer quote counts at that', async () => {
   const due = await opened();
-  const txId = await sendListed(due);
+  const txId = await sendSanctioned(due);
   await setRate('1');
   shop.wait(QUOTE_AND_GRACE);
   await shop.choose(due.session.id, USDT);

@@ -22,7 +22,7 @@ type Verb = 'release' | 'keep';
 const PEOPLE = ['Ann', 'Bob', 'Cid', 'Dee'] as const;
 type Person = (typeof PEOPLE)[number];
 
-/** A shop with a payment that a listed wallet has paid, and four people who may decide. */
+/** A shop with a payment that a sanctioned wallet has paid, and four people who may decide. */
 async function frozen(options: { expires_in?: number } = {}) {
   const merchant = await service.createMerchant({ funds: 0n });
   const calls = checkout(service, merchant);
@@ -140,7 +140,7 @@ test('after another option has paid, released money is a wrong token, held until
   expect(await usdc()).toMatchObject({ available: 0, held: 5 * TOKEN, seized: 0 });
   await accept(made.payment_id, { tx_id: wrong });
   expect(await usdc()).toMatchObject({ available: 5 * TOKEN, held: 0 });
-  // What came from the listed wallet first stays seized, whatever became of the payment.
+  // What came from the sanctioned wallet first stays seized, whatever became of the payment.
   expect(await usdtOf(merchant)).toMatchObject({ available: HUNDRED, seized: HUNDRED });
   await decide('release', 'Ann', { txId });
   expect(await decide('release', 'Bob', { txId })).toMatchObject({ done: true });

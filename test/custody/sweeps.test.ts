@@ -89,7 +89,7 @@ test('payers’ money, also a wrong token, is refunded from the hot wallet witho
   expect(await inWallet(merchant, 'erc20')).toBe(0);
 }, 90_000);
 
-test('a wrong token is swept as well; coins of a listed sender stay at their address', async () => {
+test('a wrong token is swept as well; coins of a sanctioned sender stay at their address', async () => {
   const { merchant, open, pay } = await shop();
   const wrong = await open();
   expect(await pay(wrong.id, { currency: 'USDC', amount: 30 * TOKEN })).toMatchObject({

@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-/** A payment frozen by a transfer of a listed sender, on which the first person has decided. */
+/** A payment frozen by a transfer of a sanctioned sender, on which the first person has decided. */
 async function decidedOnce(verb: Verb): Promise<{ payment: string; txId: string }> {
   const { merchant } = world;
   const session = await merchant.insist('POST', '/checkout/sessions/create', {

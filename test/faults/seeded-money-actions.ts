@@ -80,7 +80,7 @@ export async function suspend({ world, round, client }: MoneyStage): Promise<voi
   client.isSuspended = false;
 }
 
-/** The payer's wallet is listed while its charge is on its way: the coins come and are seized. */
+/** The payer's wallet is sanctioned while its charge is on its way: the coins come and are seized. */
 export async function listInFlight({ world, round, client }: MoneyStage): Promise<void> {
   const price_data = { currency: 'USD', product: 'Gold', unit_amount: 700, recurring: { interval: 'day' } };
   const { id } = await client.subscribe([{ price_data }]);

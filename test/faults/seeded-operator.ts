@@ -8,7 +8,7 @@ import { decideApprovals, resumeNetworks } from './seeded-people.ts';
 import type { Person, World } from './world.ts';
 
 // What the operator's people decide after a round: what became of coins that a reorganisation took for good, and of money
-// from listed senders. Two of them say the same each time.
+// from sanctioned senders. Two of them say the same each time.
 
 type Decide = (person: Person) => Promise<unknown>;
 

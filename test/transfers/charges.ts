@@ -127,7 +127,7 @@ export async function bookCharge(
     const end =
       outcome.status === 'failed'
         ? { declineCode: outcome.failureCode }
-        : { txId: outcome.txId, isNeeded: !isUnneeded, isListed: false };
+        : { txId: outcome.txId, isNeeded: !isUnneeded, isSanctioned: false };
     const [settled] = await endCharges(tx, merchantId, [{ paymentId, outcome: end, context }]);
     if (settled === undefined) return;
     await recordEvents(tx, [settled.change]);

@@ -45,7 +45,7 @@ async function dieAt({ merchant }: Payout, boundary: 'before build' | 'after bui
 }
 
 const ONE: Item[] = [{ to: 'succeed', amount: '3.00' }];
-const GOOD_AND_LISTED: Item[] = [
+const GOOD_AND_SANCTIONED: Item[] = [
   { to: 'succeed', amount: '10.00' },
   { to: 'fail', amount: '7.77' },
   { to: 'succeed', amount: '2.50' },
@@ -68,7 +68,7 @@ describe.each(NETWORKS)('%s', (network) => {
       const first = await newPayout(service, network, ONE);
       const { merchant, chain } = first;
       await new Process(service.app, merchant.merchantId).finish(network);
-      const payout = await submitItems(service, merchant, { network, items: GOOD_AND_LISTED });
+      const payout = await submitItems(service, merchant, { network, items: GOOD_AND_SANCTIONED });
       const owner = await dieAt(payout, 'after build');
       const [given] = await asOwner<{ raw: string }>(
         service,
@@ -91,7 +91,7 @@ describe.each(NETWORKS)('%s', (network) => {
   );
 
   test('J2: attempts that a dead process has reserved are sent as they were reserved', async () => {
-    const payout = await newPayout(service, network, GOOD_AND_LISTED);
+    const payout = await newPayout(service, network, GOOD_AND_SANCTIONED);
     const owner = await dieAt(payout, 'before build');
     await new Process(service.app, payout.merchant.merchantId, { deadOwners: [owner] }).finish(network);
     expect(await statusOf(payout)).toBe('partially_completed');

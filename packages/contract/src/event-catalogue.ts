@@ -18,7 +18,7 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   },
   'payment.failed': {
     resource: 'payment',
-    change: 'A charge of a mandate failed, or money of a listed sender froze the payment.',
+    change: 'A charge of a mandate failed, or money of a sanctioned sender froze the payment.',
     built: true,
   },
   'payment.expired': {

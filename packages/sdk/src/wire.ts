@@ -70,7 +70,7 @@ export interface Balance {
    */
   refund_hold: number;
   /**
-   * From listed senders, undecided, in the smallest unit (6 digits).
+   * From sanctioned senders, undecided, in the smallest unit (6 digits).
    */
   seized: number;
   /**
@@ -715,7 +715,7 @@ export interface PaymentTransaction {
    */
   amount: number;
   /**
-   * counted towards the price · wrong_token: another listed token or option · seized: from a listed sender · unlisted: another token, shown only.
+   * counted towards the price · wrong_token: another listed token or option · seized: from a sanctioned sender · unlisted: another token, shown only.
    */
   kind: 'counted' | 'wrong_token' | 'seized' | 'unlisted';
   confirmations: number;

@@ -165,7 +165,7 @@ export const PaymentTransaction = Type.Object(
     amount: Units('What was received'),
     kind: Type.Enum([...PAYMENT_TRANSACTION_KINDS], {
       description:
-        'counted towards the price · wrong_token: another listed token or option · seized: from a listed sender · unlisted: another token, shown only.',
+        'counted towards the price · wrong_token: another listed token or option · seized: from a sanctioned sender · unlisted: another token, shown only.',
     }),
     confirmations: Type.Integer({ minimum: 0 }),
     required_confirmations: Type.Integer({ minimum: 1 }),

@@ -19,7 +19,7 @@ export const Balance = Type.Object(
     held: Units('Received, not yet decided'),
     payout_hold: Units('Reserved by payouts'),
     refund_hold: Units('Reserved by refunds'),
-    seized: Units('From listed senders, undecided'),
+    seized: Units('From sanctioned senders, undecided'),
     fees: Units('Service fees charged'),
     network_cost: Units('Network fees paid in this currency'),
     custody: PerNetwork('Money that is free to send,'),

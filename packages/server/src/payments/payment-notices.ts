@@ -6,7 +6,7 @@ import { type PaymentView, transactionKey } from './reads/queries.ts';
 
 /**
  * What the payer hears of a change that did not complete the payment: money that is final and too little, too late or in
- * another token. What completes it is told by the receipt. Dust and transfers of listed wallets and unknown tokens are not
+ * another token. What completes it is told by the receipt. Dust and transfers of sanctioned wallets and unknown tokens are not
  * told: whoever knows the address could write mails with them.
  */
 export function paymentNotices(before: PaymentView, after: PaymentView): PaymentNotice[] {

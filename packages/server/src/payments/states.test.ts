@@ -103,7 +103,7 @@ test('K3: after a cancel money never completes by itself', () => {
   expect(exceptionsOf(facts, RULES)).toEqual(['canceled']);
 });
 
-test('a listed sender freezes the payment, clean money still pays it, and a decision unfreezes it', () => {
+test('a sanctioned sender freezes the payment, clean money still pays it, and a decision unfreezes it', () => {
   const seized = transfer({ kind: 'seized' });
   expect(statusOf(payment([seized]))).toBe('frozen');
   expect(statusOf(payment([transfer({ kind: 'seized', status: 'seen' })]))).toBe('processing');
@@ -122,12 +122,14 @@ test('a listed sender freezes the payment, clean money still pays it, and a deci
 test('K4: another token or option is shown and does not count', () => {
   const fixed = { currency: 'USDT', network: 'erc20' };
   const other = { currency: 'USDC', network: 'erc20' };
-  const clean = { network: 'erc20', isListedSender: false };
+  const clean = { network: 'erc20', isSanctionedSender: false };
   expect(transactionKind({ ...clean, currency: 'USDT' }, fixed, fixed)).toBe('counted');
   expect(transactionKind({ ...clean, currency: 'USDC' }, fixed, fixed)).toBe('wrong_token');
   expect(transactionKind({ ...clean, currency: 'USDC' }, fixed, other)).toBe('wrong_token');
   expect(transactionKind({ ...clean, currency: null }, fixed, fixed)).toBe('unlisted');
-  expect(transactionKind({ ...clean, currency: 'USDT', isListedSender: true }, fixed, fixed)).toBe('seized');
+  expect(transactionKind({ ...clean, currency: 'USDT', isSanctionedSender: true }, fixed, fixed)).toBe(
+    'seized',
+  );
   const facts = payment([transfer({ kind: 'wrong_token' }), transfer({ kind: 'unlisted' })]);
   expect(statusOf(facts)).toBe('pending');
   expect(exceptionsOf(facts, RULES)).toEqual(['wrong_token']);

@@ -166,7 +166,7 @@ export function statusAfterPageEnd(facts: PaymentFacts, end: PageEnd): PaymentSt
 
 /**
  * Outcome of a charge. `unneeded`: it was pulled, but its invoice is paid otherwise or void · `seized`: its wallet was
- * listed by the time it was final.
+ * sanctioned by the time it was final.
  */
 export type ChargeOutcome = 'made' | 'unneeded' | 'seized' | 'failed';
 
@@ -220,13 +220,13 @@ export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentExceptio
 
 /** Classifies a transfer to one of the payment's addresses. */
 export function transactionKind(
-  transfer: { currency: string | null; network: string; isListedSender: boolean },
+  transfer: { currency: string | null; network: string; isSanctionedSender: boolean },
   fixed: { currency: string; network: string },
   /** The option at whose address it arrived. */
   option: { currency: string; network: string },
 ): PaymentTransactionKind {
   if (transfer.currency === null) return 'unlisted';
-  if (transfer.isListedSender) return 'seized';
+  if (transfer.isSanctionedSender) return 'seized';
   const isFixed = option.currency === fixed.currency && option.network === fixed.network;
   return isFixed && transfer.currency === option.currency ? 'counted' : 'wrong_token';
 }

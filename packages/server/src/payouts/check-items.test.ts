@@ -34,7 +34,7 @@ function context(changed: Partial<CheckContext> = {}): CheckContext {
   };
   const screen = listing();
   const merchant = { merchantId: 'a merchant', mode: 'sandbox' } as const;
-  const at = { merchant, currency: 'USDT', network: 'erc20', moment: 'creation' } as const;
+  const at = { merchant, currency: 'USDT', network: 'erc20', stage: 'creation' } as const;
   const findUnpayable = owning();
   return { db: undefined as unknown as Db, rules, screen, findUnpayable, ...at, ...changed };
 }
@@ -119,7 +119,7 @@ async function programAddress(): Promise<string> {
   }
 }
 
-test('a listed address is found in every spelling and in every item, and no other is', async () => {
+test('a sanctioned address is found in every spelling and in every item, and no other is', async () => {
   const canonical = (await checkItems([{ index: 0, input: item(MIXED) }], context()))[0]?.canonical ?? '';
   const inputs = [item(MIXED), item(testAddresses('erc20').succeed), item(MIXED.toLowerCase())];
   expect(await findings(inputs, { screen: listing(canonical) })).toEqual([

@@ -21,7 +21,7 @@ export interface CheckContext {
   rules: ItemRules;
   screen: Screen;
   findUnpayable: FindUnpayable;
-  moment: 'creation' | 'submit';
+  stage: 'creation' | 'execution';
 }
 
 export interface CheckedItem extends Sized {
@@ -104,11 +104,11 @@ async function findRefusals(
   context: CheckContext,
 ): Promise<(address: string) => Refusal | undefined> {
   if (addresses.length === 0) return () => undefined;
-  const { db, merchant, network, moment, screen, findUnpayable } = context;
-  const listed = await screen(db, merchant.mode, { network, addresses, moment });
+  const { db, merchant, network, stage, screen, findUnpayable } = context;
+  const sanctioned = await screen(db, merchant.mode, { network, addresses, stage });
   const unpayable = await findUnpayable(db, merchant, { network, addresses });
   return (address) => {
-    if (listed.has(address)) return ['address_risk', 'The address is on the risk list.'];
+    if (sanctioned.has(address)) return ['address_risk', 'The address is on the risk list.'];
     return unpayable.has(address) ? ['address_invalid', UNPAYABLE] : undefined;
   };
 }

@@ -45,7 +45,7 @@ export async function createPayoutBatch(
       currency: body.currency,
       network: first.network,
       rules: settings,
-      moment: 'creation',
+      stage: 'creation',
     },
   );
   const totals = totalsOf(checked);

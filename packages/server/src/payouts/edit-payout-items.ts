@@ -79,7 +79,7 @@ export async function updatePayoutItem(
       currency: batch.currency,
       network: batch.network,
       rules: settings,
-      moment: 'creation',
+      stage: 'creation',
     });
     // Before the write: a sum above the limits may not fit the column either.
     checkLimits(requestedWith(batch, item, checked), { ...settings, format: formatAmount });

@@ -110,7 +110,7 @@ export function checkMaySubmit(status: PayoutBatchStatus): void {
 /**
  * Decides a submit, after every item was checked again.
  *
- * @param before the stored findings: an address that was listed since has an error code of its own
+ * @param before the stored findings: an address that was sanctioned since has an error code of its own
  * @param needsApproval whether the sum of the batch needs approval
  */
 export function decideSubmit(

@@ -111,7 +111,7 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
     currency: batch.currency,
     network: batch.network,
     rules: settings,
-    moment: 'submit',
+    stage: 'execution',
   });
   const quoted = checked.map((item, i) => ({ ...item, fee: items[i]?.service_fee_amount ?? item.fee }));
   return { checked, totals: totalsOf(quoted) };

@@ -24,8 +24,8 @@ export async function checkRefundAddress(
   const { canonical, fault } = checkRecipient(network, address, check);
   if (fault !== undefined) throw invalidAddress(`${fault} The refund needs an address on ${network}.`);
   const addresses = [canonical];
-  const listed = await screen(db, merchant.mode, { network, addresses, moment: 'creation' });
-  if (listed.has(canonical)) throw invalidAddress('The address is on the risk list.');
+  const sanctioned = await screen(db, merchant.mode, { network, addresses, stage: 'creation' });
+  if (sanctioned.has(canonical)) throw invalidAddress('The address is on the risk list.');
   const unpayable = await findUnpayable(db, merchant, { network, addresses });
   if (unpayable.has(canonical)) throw invalidAddress(UNPAYABLE);
 }

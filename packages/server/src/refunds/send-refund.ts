@@ -75,7 +75,7 @@ async function trySend(sending: Sending): Promise<RefundWait | undefined> {
   }
 }
 
-/** Why an address is no longer payable: since it was named it was listed, or became a deposit address of the merchant. */
+/** Why an address is no longer payable: since it was named it was sanctioned, or became a deposit address of the merchant. */
 async function rejectionOf(
   tx: Tx,
   { deps, merchant }: Sending,
@@ -83,7 +83,7 @@ async function rejectionOf(
   address: string,
 ): Promise<RefundFailure | undefined> {
   const check = { network, addresses: [address] };
-  if ((await deps.screen(tx, merchant.mode, { ...check, moment: 'submit' })).has(address))
+  if ((await deps.screen(tx, merchant.mode, { ...check, stage: 'execution' })).has(address))
     return 'address_risk';
   return (await deps.findUnpayable(tx, merchant, check)).has(address) ? 'transfer_failed' : undefined;
 }

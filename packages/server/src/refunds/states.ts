@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentStatus, RefundStatus } from '@florin/contract/schemas';
 import { Moves } from '../platform/db/guards/index.ts';
 
-// A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address was listed meanwhile).
+// A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address was sanctioned meanwhile).
 // Above a limit it stays `pending` until it is approved; approval needs its address.
 // Its money is reserved in `refund_hold` when it is created, its coins in `custody_hold` when it is sent. Success books both
 // out, any other end releases both.

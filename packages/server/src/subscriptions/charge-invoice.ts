@@ -25,7 +25,13 @@ import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { openChargesOf } from '../transfers/charges/index.ts';
 import type { Billing } from './billing.ts';
-import { type ChargeCheck, orderedCharge, type TryDecision, tryCharge, windowAt } from './decide/charge.ts';
+import {
+  type ChargeCheck,
+  chargeWindowAt,
+  orderedCharge,
+  type TryDecision,
+  tryCharge,
+} from './decide/charge.ts';
 import type { Draft } from './decide/draft.ts';
 import type { BillingContext, SubscriptionDeps } from './deps.ts';
 import type { Additions, DecisionToWrite } from './write-decisions.ts';
@@ -138,7 +144,7 @@ async function lockWallets(tx: Tx, merchantId: string, tries: readonly ChargeTry
   const windows = tries.map(({ billing: { subscription, facts }, reading, draft }) => ({
     subscriptionId: subscription.subscription_id,
     methodId: reading.method.payment_method_id,
-    start: windowAt(facts.subscription, draft.now).start,
+    start: chargeWindowAt(facts.subscription, draft.now).start,
   }));
   const [methods, open, caps] = await pipeline(
     tx,
@@ -189,7 +195,7 @@ function resultOf(
   }
   const { capUse } = decision;
   orderedCharge(draft, invoiceId, { capUse, paymentId });
-  const { start: windowStart, end: windowEnd } = windowAt(draft.subscription, draft.now);
+  const { start: windowStart, end: windowEnd } = chargeWindowAt(draft.subscription, draft.now);
   const { subscription_id: subscriptionId } = before.subscription;
   const { trace } = context;
   const order = { paymentId, method, amount: capUse.amount, subscriptionId, windowStart, windowEnd, trace };

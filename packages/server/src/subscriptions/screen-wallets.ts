@@ -8,13 +8,13 @@ const screens = loaderPer<Pick<SubscriptionDeps, 'db' | 'screen'>, string, boole
   overlapAfterMs: READ_OVERLAP_AFTER_MS,
   loadBatch: async (key, addresses) => {
     const [mode, network] = key.split(' ') as [MerchantMode, Network];
-    const listed = await screen(db, mode, { network, addresses, moment: 'submit' });
-    return addresses.map((address) => listed.has(address));
+    const sanctioned = await screen(db, mode, { network, addresses, stage: 'execution' });
+    return addresses.map((address) => sanctioned.has(address));
   },
 }));
 
-/** Whether a wallet is listed now. Do not call it in a transaction. */
-export async function isWalletListed(
+/** Whether a wallet is sanctioned now. Do not call it in a transaction. */
+export async function isWalletSanctioned(
   deps: Pick<SubscriptionDeps, 'db' | 'screen'>,
   mode: MerchantMode,
   { network, address }: { network: Network; address: string },

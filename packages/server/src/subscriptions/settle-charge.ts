@@ -9,7 +9,7 @@ import type { Billing } from './billing.ts';
 import { chargeFailed, chargeSeized, chargeSucceeded } from './decide/charge.ts';
 import { Draft } from './decide/draft.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
-import { isWalletListed } from './screen-wallets.ts';
+import { isWalletSanctioned } from './screen-wallets.ts';
 import { type DecisionToWrite, lockBillings, writeDecisions } from './write-decisions.ts';
 
 /** A charge to settle. */
@@ -17,8 +17,8 @@ interface Settlement {
   merchantId: string;
   paymentId: string;
   outcome: ChargeOutcome;
-  /** Whether the charged wallet was listed when the charge became final. */
-  isListed: boolean;
+  /** Whether the charged wallet was sanctioned when the charge became final. */
+  isSanctioned: boolean;
   context: BillingContext;
 }
 
@@ -38,10 +38,11 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
   const { wallet } = outcome;
   const merchant = await getMerchant(deps.db, merchantId);
   const context = await billingContext(deps, merchant);
-  const isListed = outcome.status === 'succeeded' && (await isWalletListed(deps, merchant.mode, wallet));
+  const isSanctioned =
+    outcome.status === 'succeeded' && (await isWalletSanctioned(deps, merchant.mode, wallet));
   // Charges of one merchant, network and token book in the same accounts.
   const key = `${merchantId} ${wallet.network} ${wallet.currency}`;
-  await settleStep(deps.db, key, { run, item: { merchantId, paymentId, outcome, isListed, context } });
+  await settleStep(deps.db, key, { run, item: { merchantId, paymentId, outcome, isSanctioned, context } });
   crashPoint('billing.charge-settled');
   return 'done';
 }
@@ -70,13 +71,13 @@ async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<bo
   const charges = await endCharges(
     tx,
     merchantId,
-    withInvoices.map(({ paymentId, outcome, isListed, context, invoiceId }) => ({
+    withInvoices.map(({ paymentId, outcome, isSanctioned, context, invoiceId }) => ({
       paymentId,
       context,
       outcome:
         outcome.status === 'failed'
           ? { declineCode: outcome.failureCode }
-          : { txId: outcome.txId, isNeeded: invoiceId !== undefined, isListed },
+          : { txId: outcome.txId, isNeeded: invoiceId !== undefined, isSanctioned },
     })),
   );
   // Charges that were settled before are skipped.
@@ -111,11 +112,11 @@ function waitingInvoice(billing: Billing | undefined, paymentId: string): string
 
 /** The decision for the waiting invoice and its subscription. */
 function decisionOf(settled: Settled): DecisionToWrite | undefined {
-  const { billing, invoiceId, paymentId, outcome, isListed, context, change } = settled;
+  const { billing, invoiceId, paymentId, outcome, isSanctioned, context, change } = settled;
   if (invoiceId === undefined) return undefined;
   const draft = new Draft(billing.facts, decisionContextOf(context));
   if (outcome.status === 'failed') chargeFailed(draft, invoiceId, outcome.failureCode);
-  else if (isListed) chargeSeized(draft, invoiceId);
+  else if (isSanctioned) chargeSeized(draft, invoiceId);
   else chargeSucceeded(draft, invoiceId);
   const additions = { charge: { invoiceId, paymentId, change } };
   return { before: billing, decision: draft.decision, context, additions };

@@ -23,7 +23,7 @@ import { factsOfSubscription, subscriptionColumns } from './rows.ts';
 import type { StoredItem } from './tables.ts';
 import { closePage, preparePage, writeInvoices } from './write-invoices.ts';
 
-const PAGE_STATES: Record<InvoicePageState, PageState> = {
+const STATE_OF_PAGE: Record<InvoicePageState, PageState> = {
   open: 'open',
   busy: 'money',
   frozen: 'frozen',
@@ -81,7 +81,7 @@ function pageOf(
   if (paymentId === null) return 'none';
   const state = pages.get(paymentId);
   if (state === undefined) throw new Error(`there is no payment ${paymentId}`);
-  return PAGE_STATES[state];
+  return STATE_OF_PAGE[state];
 }
 
 /** Additions of a command to a decision. */

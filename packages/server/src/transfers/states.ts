@@ -12,7 +12,7 @@ import { Moves } from '../platform/db/guards/index.ts';
 // Invariant: a transfer has at most one attempt that may still pay it, and bytes are sent only after they are stored.
 // After a crash: a reserved attempt is built again, as nothing was sent. The stored bytes of a signed or sent one are sent
 // again, which is the same transaction to the chain. Nothing but `final` or `dead` on the chain ends it.
-// An attempt that cannot be built, or would pay an address that was listed since, was never sent: reserved → failed, and its
+// An attempt that cannot be built, or would pay an address that was sanctioned since, was never sent: reserved → failed, and its
 // transfers go back or fail. Its sequence goes to another attempt, which pays nobody, as a gap would block all later
 // sequences.
 // A charge is a transfer that comes from its address instead of going there: it takes the same states, alone in its group,
@@ -20,7 +20,7 @@ import { Moves } from '../platform/db/guards/index.ts';
 
 export type TransferStatus = 'queued' | 'sending' | 'succeeded' | 'failed';
 export type AttemptStatus = 'reserved' | 'signed' | 'sent' | 'succeeded' | 'failed' | 'dead';
-/** Out of the queue without an attempt: canceled, to a listed address, or paid by an earlier attempt. Paid, but lost for good. */
+/** Out of the queue without an attempt: canceled, to a sanctioned address, or paid by an earlier attempt. Paid, but lost for good. */
 export const TRANSFER_MOVES = new Moves<TransferStatus>('a transfer', {
   queued: ['sending', 'succeeded', 'failed'],
   sending: ['queued', 'succeeded', 'failed'],

@@ -1,3 +1,3 @@
 export { checkAddress } from './check.ts';
-export { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
+export { addRiskAddress, findSanctioned, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
 export { storedAddress, storedTxId } from './search-terms.ts';

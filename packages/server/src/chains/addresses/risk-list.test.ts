@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../../test/database.ts';
 import { connect, type Db } from '../../platform/db/index.ts';
 import { testAddresses } from '../simulated/test-addresses.ts';
-import { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
+import { addRiskAddress, findSanctioned, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let db: Db;
@@ -22,13 +22,13 @@ test('an address is listed on its network until it is removed', async () => {
   await addRiskAddress(db, { network: 'erc20', address: fail, reason: 'sanctions' }, 1);
   await addRiskAddress(db, { network: 'erc20', address: stuck, reason: 'theft' }, 2);
   await addRiskAddress(db, { network: 'trc20', address: tron, reason: 'theft' }, 3);
-  expect(await isListed(db, 'erc20', [succeed, fail, fail, stuck])).toEqual(new Set([fail, stuck]));
-  expect(await isListed(db, 'trc20', [fail, tron])).toEqual(new Set([tron]));
-  expect(await isListed(db, 'spl', [fail])).toEqual(new Set());
-  expect(await isListed(db, 'erc20', [])).toEqual(new Set());
+  expect(await findSanctioned(db, 'erc20', [succeed, fail, fail, stuck])).toEqual(new Set([fail, stuck]));
+  expect(await findSanctioned(db, 'trc20', [fail, tron])).toEqual(new Set([tron]));
+  expect(await findSanctioned(db, 'spl', [fail])).toEqual(new Set());
+  expect(await findSanctioned(db, 'erc20', [])).toEqual(new Set());
   expect(await removeRiskAddress(db, 'erc20', stuck)).toBe(true);
   expect(await removeRiskAddress(db, 'erc20', stuck)).toBe(false);
-  expect(await isListed(db, 'erc20', [fail, stuck])).toEqual(new Set([fail]));
+  expect(await findSanctioned(db, 'erc20', [fail, stuck])).toEqual(new Set([fail]));
 });
 
 test('listing again changes the reason; the list comes in pages', async () => {
@@ -41,6 +41,6 @@ test('listing again changes the reason; the list comes in pages', async () => {
 
 test('while the list cannot be read, no address passes', async () => {
   const away = connect({ url: 'postgres://127.0.0.1:1/none', poolSize: 1 });
-  await expect(isListed(away, 'erc20', [succeed])).rejects.toThrow('ECONNREFUSED');
+  await expect(findSanctioned(away, 'erc20', [succeed])).rejects.toThrow('ECONNREFUSED');
   await away.destroy();
 });

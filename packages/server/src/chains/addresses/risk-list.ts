@@ -19,8 +19,12 @@ export interface RiskAddress {
   reason: string;
 }
 
-/** The addresses (canonical form) that are listed on that network. */
-export async function isListed(db: Db, network: Network, addresses: readonly string[]): Promise<Set<string>> {
+/** The sanctioned ones of these addresses (canonical form) on that network. */
+export async function findSanctioned(
+  db: Db,
+  network: Network,
+  addresses: readonly string[],
+): Promise<Set<string>> {
   if (addresses.length === 0) return new Set();
   const { rows } = await prepared<{ address: string }>`
     select address from risk_address

@@ -57,7 +57,7 @@ export interface InvoiceFacts {
   /** Failed charges that count as tries. */
   tries: number;
   nextTryAt: number | null;
-  /** The mandate is revoked or its wallet listed: only another mandate may be charged. */
+  /** The mandate is revoked or its wallet sanctioned: only another mandate may be charged. */
   chargesEnded: boolean;
   /** When its dunning days start; null: not overdue. */
   overdueFrom: number | null;

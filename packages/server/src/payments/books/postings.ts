@@ -13,7 +13,7 @@ const causeOf = (paymentId: string) => ({ type: 'payment', id: paymentId }) as c
 
 /**
  * Books a final transfer: debits the network's `custody` and credits the merchant's `held`, or `available` if the payment
- * is completed. A transfer from a listed sender is credited to `seized`, and its coins move to `custody_hold`.
+ * is completed. A transfer from a sanctioned sender is credited to `seized`, and its coins move to `custody_hold`.
  */
 export function arrivalPostings(
   paymentId: string,

@@ -126,8 +126,8 @@ export interface Pulled {
    * False: the invoice is already paid or void. The money is booked in `held`, can be refunded, and completes nothing.
    */
   isNeeded: boolean;
-  /** Its wallet was listed while it was pending: the money is seized and pays nothing until people decide. */
-  isListed: boolean;
+  /** Its wallet was sanctioned while it was pending: the money is seized and pays nothing until people decide. */
+  isSanctioned: boolean;
 }
 
 /** The end of a charge that was sent. */
@@ -194,13 +194,13 @@ function decideEnd(
     const status = outcomeOf(before, 'failed');
     return status && { before, end: { status, decline_code: outcome.declineCode }, journal: [] };
   }
-  const { txId, isNeeded, isListed } = outcome;
+  const { txId, isNeeded, isSanctioned } = outcome;
   const made = isNeeded ? 'made' : 'unneeded';
-  const status = outcomeOf(before, isListed ? 'seized' : made);
+  const status = outcomeOf(before, isSanctioned ? 'seized' : made);
   if (status === undefined) return undefined;
   const { seconds } = context.time;
   const { currency, network, pay_amount: amount, address } = optionOf(before);
-  const kind = isListed ? 'seized' : 'counted';
+  const kind = isSanctioned ? 'seized' : 'counted';
   const pulled = {
     merchant_id: before.payment.merchant_id,
     payment_id: paymentId,
@@ -213,7 +213,7 @@ function decideEnd(
     kind,
     seen_at: seconds,
   } as const;
-  const end = isListed ? {} : { received_amount: amount, ...endOf(isNeeded, amount, seconds) };
+  const end = isSanctioned ? {} : { received_amount: amount, ...endOf(isNeeded, amount, seconds) };
   const journal = arrivalPostings(paymentId, { currency, network, amount, kind }, isNeeded);
   return { before, end: { status, ...end }, pulled, journal };
 }

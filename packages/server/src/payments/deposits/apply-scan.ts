@@ -44,10 +44,10 @@ export async function applyScan(
   }
   if (byPayment.size === 0) return false;
   const senders = new Set([...result.final, ...result.seen].map(({ from }) => from));
-  const listed = await deps.screen(deps.db, merchant.mode, {
+  const sanctioned = await deps.screen(deps.db, merchant.mode, {
     network: result.network,
     addresses: [...senders],
-    moment: 'submit',
+    stage: 'execution',
   });
   const settings = await paymentSettings(deps, merchant);
   // Sorted in lock order.
@@ -56,7 +56,7 @@ export async function applyScan(
   for (let at = 0; at < all.length; at += PAYMENTS_AT_ONCE) {
     const chunk = new Map(all.slice(at, at + PAYMENTS_AT_ONCE));
     const context = { settings, time: merchantTime(deps, merchant) };
-    const scans = await scansByPayment(deps, merchant, { result, found: chunk, listed }, context);
+    const scans = await scansByPayment(deps, merchant, { result, found: chunk, sanctioned }, context);
     if (scans.size === 0) continue;
     const apply = () => transact(deps.db, (tx) => applyTransfers(tx, merchant.merchantId, scans, context));
     if (await apply()) hasChanged = true;
@@ -91,8 +91,8 @@ async function scansByPayment(
   {
     result,
     found,
-    listed,
-  }: { result: ScanResult; found: ReadonlyMap<string, Found>; listed: ReadonlySet<string> },
+    sanctioned,
+  }: { result: ScanResult; found: ReadonlyMap<string, Found>; sanctioned: ReadonlySet<string> },
   context: PaymentContext,
 ): Promise<Map<string, PaymentScan>> {
   const { network, readTo, depth } = result;
@@ -100,7 +100,7 @@ async function scansByPayment(
   for (const view of await readPayments(deps.db, merchant.merchantId, [...found.keys()])) {
     const id = view.payment.payment_id;
     const { final, seen } = found.get(id) ?? { final: [], seen: [] };
-    const plain: PaymentScan = { network, final, seen, readTo, depth, listed, rates: new Map() };
+    const plain: PaymentScan = { network, final, seen, readTo, depth, sanctioned, rates: new Map() };
     const change = previewChange(view, plain, context);
     if (change === undefined) continue;
     scans.set(id, { ...plain, rates: await readRates(deps, merchant, view.payment.currency, change.token) });

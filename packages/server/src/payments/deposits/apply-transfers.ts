@@ -59,7 +59,7 @@ export async function applyTransfers(
     plans.flatMap((plan) => [...plan.minedAgain, ...plan.moved]),
   );
   crashPoint('deposits.transactions-written');
-  await settle(tx, merchantId, plans, context);
+  await bookChanges(tx, merchantId, plans, context);
   return true;
 }
 
@@ -91,7 +91,7 @@ function rateMovedOf(
 }
 
 /** Books what became final, decides the new status, and releases the held amount of payments that complete. */
-async function settle(
+async function bookChanges(
   tx: Tx,
   merchantId: string,
   plans: readonly ChangePlan[],

@@ -150,7 +150,7 @@ async function carryOutCharge(
 function asArrivedNow(view: PaymentView, row: TransactionRow, seconds: number): TransactionChange {
   const option = view.options.find((o) => o.network === row.network && o.address === row.address);
   if (option === undefined) throw new Error('a transfer must belong to one of its payment’s addresses');
-  const kind = transactionKind({ ...row, isListedSender: false }, fixedOptionOf(view) ?? option, option);
+  const kind = transactionKind({ ...row, isSanctionedSender: false }, fixedOptionOf(view) ?? option, option);
   return {
     ...row,
     kind,

@@ -27,7 +27,7 @@ export interface PaymentScan {
   /** The newest block of a complete scan; undefined: the scan was not complete, so absence proves nothing. */
   readTo: bigint | undefined;
   /** Senders on the sanctions list. */
-  listed: ReadonlySet<string>;
+  sanctioned: ReadonlySet<string>;
   depth: CreditDepth;
   /** Token prices in the payment's currency, as far as they were needed and available. */
   rates: ReadonlyMap<Asset, Rate>;
@@ -191,7 +191,7 @@ function transactionChanges(
       {
         currency: transfer.asset,
         network: scan.network,
-        isListedSender: scan.listed.has(transfer.from),
+        isSanctionedSender: scan.sanctioned.has(transfer.from),
       },
       fixed ?? option,
       option,

@@ -61,7 +61,7 @@ test('money in time holds a quote for good; dust, with or without other tokens, 
   expect(lifeOf([...nothing, DUST], ENDS)).toBe('over');
 });
 
-test('a listed sender holds a quote like any other, but not with dust', () => {
+test('a sanctioned sender holds a quote like any other, but not with dust', () => {
   expect(lifeOf([transfer({ kind: 'seized' })], ENDS)).toBe('held');
   expect(lifeOf([{ ...DUST, kind: 'seized' }], ENDS)).toBe('over');
 });

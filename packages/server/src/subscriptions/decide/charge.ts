@@ -45,7 +45,7 @@ export type TryDecision =
   | { did: 'waits' };
 
 /** The window of the cap: one period of the anchor's grid. */
-export function windowAt({ anchor, interval }: Draft['subscription'], now: number) {
+export function chargeWindowAt({ anchor, interval }: Draft['subscription'], now: number) {
   const n = periodIndex(anchor, interval, now);
   return { start: boundary(anchor, interval, n), end: boundary(anchor, interval, n + 1) };
 }
@@ -64,7 +64,7 @@ export function tryCharge(draft: Draft, invoiceId: string, check: ChargeCheck): 
   }
   const { methodId, amount, cap, used } = check;
   if (amount > cap) return decline(draft, invoice, 'cap_exceeded');
-  const window = windowAt(draft.subscription, now);
+  const window = chargeWindowAt(draft.subscription, now);
   if (used + amount > cap) return wait(draft, invoice, window.end);
   const capUse = { methodId, windowStart: window.start, amount };
   return { did: 'ordered', capUse };
@@ -132,7 +132,7 @@ export function chargesWithdrawn(draft: Draft, invoiceIds: readonly string[]): v
 }
 
 /**
- * A sent charge is final, but its wallet was listed meanwhile: it pays nothing, and its mandate is not charged again.
+ * A sent charge is final, but its wallet was sanctioned meanwhile: it pays nothing, and its mandate is not charged again.
  * It still uses its part of the cap.
  */
 export function chargeSeized(draft: Draft, invoiceId: string): void {

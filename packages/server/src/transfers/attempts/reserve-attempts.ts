@@ -147,7 +147,7 @@ async function availableCoins(
   return wallet.balance - (await sumOutgoing(tx, merchant.merchantId, { ...wallet, currency }));
 }
 
-const LISTED = { code: 'address_risk', message: 'The address is on the risk list.' } as const;
+const SANCTIONED = { code: 'address_risk', message: 'The address is on the risk list.' } as const;
 const OWN = { code: 'transfer_failed', message: `${UNPAYABLE} Nothing was paid.` } as const;
 
 const BLOCKED = {
@@ -156,7 +156,7 @@ const BLOCKED = {
 } as const;
 
 /**
- * Fails transfers that the token would refuse, and those whose address was risk-listed, or given out to a payer, since they were submitted.
+ * Fails transfers that the token would refuse, and those whose address was sanctioned, or given out to a payer, since they were submitted.
  *
  * @returns the other transfers
  */
@@ -180,13 +180,13 @@ async function findUnpayable(
 ): Promise<TransferVerdict[]> {
   const { network } = chain;
   const addresses = transfers.map((transfer) => transfer.address);
-  const listed = await deps.screen(db, merchant.mode, { network, addresses, moment: 'submit' });
+  const sanctioned = await deps.screen(db, merchant.mode, { network, addresses, stage: 'execution' });
   // A sweep goes to the hot wallet, and a charge comes from its address.
   const paid = isCharge ? [] : transfers.filter((transfer) => transfer.key_ref === HOT_KEY_REF);
   const recipients = { network, addresses: paid.map((transfer) => transfer.address) };
   const unpayable = await deps.findUnpayable(db, merchant, recipients);
   return transfers.flatMap(({ transfer_id: transferId, address }): TransferVerdict[] => {
-    if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
+    if (sanctioned.has(address)) return [{ transferId, to: 'failed', ...SANCTIONED }];
     if (unpayable.has(address)) return [{ transferId, to: 'failed', ...OWN }];
     if (fault !== undefined) return judgeUnbuildable([{ transferId, isCharge }], fault);
     return precheck?.unpayable.has(transferId) === true ? [{ transferId, to: 'failed', ...BLOCKED }] : [];

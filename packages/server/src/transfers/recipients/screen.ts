@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import { isListed } from '../../chains/addresses/index.ts';
+import { findSanctioned } from '../../chains/addresses/index.ts';
 import { testAddresses } from '../../chains/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { MerchantMode } from '../../tenancy/settings/index.ts';
@@ -8,16 +8,16 @@ export interface ScreenRequest {
   network: Network;
   /** Canonical forms. */
   addresses: readonly string[];
-  moment: 'creation' | 'submit';
+  stage: 'creation' | 'execution';
 }
 
-/** Returns the addresses that are listed. Where it rejects the answer is unknown, and the caller must refuse. */
+/** Returns the addresses that are sanctioned. Where it rejects the answer is unknown, and the caller must refuse. */
 export type Screen = (db: Db, mode: MerchantMode, request: ScreenRequest) => Promise<ReadonlySet<string>>;
 
-/** Reads the installation's risk list; for sandbox merchants also the test address that is listed from submit on. */
-export const screen: Screen = async (db, mode, { network, addresses, moment }) => {
-  const listed = new Set(await isListed(db, network, [...addresses]));
+/** Reads the installation's risk list; for sandbox merchants also the test address that is sanctioned from submit on. */
+export const screen: Screen = async (db, mode, { network, addresses, stage }) => {
+  const sanctioned = new Set(await findSanctioned(db, network, [...addresses]));
   const lateOne = testAddresses(network).risk_rejected;
-  if (mode === 'sandbox' && moment === 'submit' && addresses.includes(lateOne)) listed.add(lateOne);
-  return listed;
+  if (mode === 'sandbox' && stage === 'execution' && addresses.includes(lateOne)) sanctioned.add(lateOne);
+  return sanctioned;
 };

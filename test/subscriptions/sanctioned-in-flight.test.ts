@@ -11,7 +11,7 @@ import { startService, type TestService } from '../service.ts';
 import { billing, DAY, item } from './billing.ts';
 import { byHand } from './by-hand.ts';
 
-// A wallet is listed while a charge of it is on its way: what the charge takes is seized, as a deposit would be.
+// A wallet is sanctioned while a charge of it is on its way: what the charge takes is seized, as a deposit would be.
 
 let service: TestService;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ async function open() {
       Date.now(),
     );
   /** Charges what is due, with a wallet that is listed as soon as the charge is sent. @returns its payment's UUID */
-  const chargeListed = async (id: string) => {
+  const chargeSanctioned = async (id: string) => {
     const charge = await ordered(id);
     await jobs.send(charge);
     await list();
@@ -73,13 +73,13 @@ async function open() {
     const before = (await api.eventTypes()).length;
     return async () => (await api.eventTypes()).slice(before);
   };
-  return { merchant, api, jobs, subscribe, ordered, list, chargeListed, payment, decide, balance, told };
+  return { merchant, api, jobs, subscribe, ordered, list, chargeSanctioned, payment, decide, balance, told };
 }
 
-/** An active subscription whose renewal is charged in vain, as its wallet was listed on the way. */
+/** An active subscription whose renewal is charged in vain, as its wallet was sanctioned on the way. */
 async function frozenRenewal() {
   const opened = await open();
-  const { jobs, subscribe, ordered, chargeListed, told } = opened;
+  const { jobs, subscribe, ordered, chargeSanctioned, told } = opened;
   const { id } = await subscribe();
   const first = await ordered(id);
   await jobs.send(first);
@@ -87,16 +87,16 @@ async function frozenRenewal() {
   await jobs.wait(MONTH);
   await jobs.bill(id);
   const news = await told();
-  const charge = await chargeListed(id);
+  const charge = await chargeSanctioned(id);
   return { ...opened, id, charge, events: await news() };
 }
 
 test('what a first charge takes is seized and pays nothing; no charge follows, the page can still pay', async () => {
   const opened = await open();
-  const { api, jobs, merchant, subscribe, chargeListed, balance, told } = opened;
+  const { api, jobs, merchant, subscribe, chargeSanctioned, balance, told } = opened;
   const { id } = await subscribe();
   const news = await told();
-  const charge = await chargeListed(id);
+  const charge = await chargeSanctioned(id);
   const shown = await opened.payment(charge);
   expect(shown).toMatchObject({
     status: 'frozen',
