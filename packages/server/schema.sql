@@ -81,12 +81,14 @@ create table public.approver (
   created_at bigint not null,
   skeleton text,
   public_key text,
+  user_id uuid,
   constraint approver_pkey PRIMARY KEY (merchant_id, approver_id),
   constraint approver_public_key_check CHECK ((public_key ~ '^0x([0-9a-f]{64}|[0-9a-fA-F]{40})$'::text))
 );
 CREATE UNIQUE INDEX approver_name ON public.approver USING btree (merchant_id, name) WHERE (removed_at IS NULL);
 CREATE UNIQUE INDEX approver_public_key ON public.approver USING btree (merchant_id, lower(public_key)) WHERE (removed_at IS NULL);
 CREATE UNIQUE INDEX approver_skeleton ON public.approver USING btree (merchant_id, skeleton);
+CREATE UNIQUE INDEX approver_user ON public.approver USING btree (merchant_id, user_id);
 
 create table public.audit_entry (
   merchant_id uuid not null,
@@ -770,7 +772,7 @@ create table public.payout_batch (
   merchant_id uuid not null,
   batch_id uuid not null,
   store_id uuid not null,
-  key_id uuid not null,
+  key_id uuid,
   idempotency_key text not null,
   currency text not null,
   network text not null,
@@ -796,8 +798,10 @@ create table public.payout_batch (
   completed_at bigint,
   owners uuid[] not null default '{}'::uuid[],
   required_signatures integer,
+  authors uuid[] not null default '{}'::uuid[],
   constraint payout_batch_pkey PRIMARY KEY (merchant_id, batch_id),
   constraint payout_batch_check CHECK (((valid_count + invalid_count) = total_count)),
+  constraint payout_batch_created_by CHECK (((key_id IS NOT NULL) OR (cardinality(authors) > 0))),
   constraint payout_batch_frozen CHECK (((frozen_amount >= 0) AND ((frozen_amount = 0) OR (status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'processing'::text]))))),
   constraint payout_batch_required_signatures CHECK (((required_signatures >= 0) AND (required_signatures <= required_approvals))),
   constraint payout_batch_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'needs_fix'::text, 'pending'::text, 'pending_approval'::text, 'processing'::text, 'partially_completed'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'rejected'::text])))
@@ -890,6 +894,7 @@ create table public.refund (
   suspended_seconds bigint not null default 0,
   required_signatures integer,
   waiting_for text,
+  created_by_user uuid,
   constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
   constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
   constraint refund_amount_check CHECK ((amount > 0)),

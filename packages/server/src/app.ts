@@ -303,15 +303,15 @@ export function publicPages(app: App, routes: readonly Route[], options: ServerO
 
 export function createApiServer(app: App, options: ServerOptions): FastifyInstance {
   const routes = apiRoutes(app, options.publicUrl);
-  const { pages, ...people } = createConsole(app, {
+  const { pages, permitUser, openApi, ...people } = createConsole(app, {
     publicUrl: options.publicUrl,
     version: API_VERSIONS[0],
   });
   return createHttpServer({
-    routes,
+    ...openApi(routes, createAuthentication(app)),
+    permitUser,
     console: people,
     pages: [...publicPages(app, routes, options), ...pages],
-    ...createAuthentication(app),
     clock: app.clock,
     log: app.log,
     observer: app.metrics,

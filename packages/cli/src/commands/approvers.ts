@@ -119,6 +119,13 @@ export const addApprovers = resource({
       options,
       run: (client, { merchant, ...whose }) => peopleOf(client, whose).list(merchant),
     }),
+    operation('link <name> <email>', 'Say by which address an approver signs in to the console', {
+      examples: ['florin approvers link "Ada Lovelace" ada@example.com'],
+      options,
+      run: (client, { name, email, merchant, ...whose }) =>
+        peopleOf(client, whose).link(name, email, merchant),
+      note: 'They approve nothing that they drew up while signed in, nor what their keys drew up.',
+    }),
     operation('remove <name>', 'Remove an approver; approvals already given stay', {
       options,
       run: (client, { name, merchant, ...whose }) => peopleOf(client, whose).remove(name, merchant),

@@ -1,41 +1,109 @@
-import { audited } from '../audit/index.ts';
+import { audited, type Change } from '../audit/index.ts';
 import type { Answer, Route } from '../platform/http/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { type ConsoleDeps, users } from './accounts/index.ts';
+import { permissionOf } from './api-permissions.ts';
 
 /** Their bodies are passwords and codes, which are known neither by name nor by form. */
 const WITHOUT_INPUT = ['proveAgain', 'setPassword', 'confirmTotp'];
 
-/** The same routes; what people change by them is in the audit log. Their answers, which may hold secrets, are not. */
+type Request = Parameters<Route['handle']>[0];
+
+/** The change of a request, to be recorded. */
+function changeOf(route: Route, { caller, remoteAddress, requestId }: Request): Change {
+  const { actor, merchantId, keyId } = caller;
+  const id = actor.kind === 'user' ? encodeId('user', actor.userId) : keyId;
+  return {
+    merchantId,
+    actor: { kind: actor.kind, id },
+    origin: remoteAddress,
+    action: route.operationId,
+    requestId,
+  };
+}
+
+interface Recorded {
+  input: unknown;
+  read: (() => Promise<unknown>) | undefined;
+  /** What of the answer is recorded: answers may hold secrets. */
+  resultOf?: (answer: Answer<unknown>) => unknown;
+}
+
+/** Answers a request; its attempt and its outcome are in the audit log. */
+async function answerAudited(
+  deps: ConsoleDeps,
+  route: Route,
+  request: Request,
+  { input, read, resultOf }: Recorded,
+): Promise<Answer<unknown>> {
+  const answers: Answer<unknown>[] = [];
+  const work = async () => {
+    const answer = await route.handle(request);
+    answers.push(answer);
+    return resultOf?.(answer);
+  };
+  await audited(deps, changeOf(route, request), { input, read, work });
+  const [answer] = answers;
+  if (answer === undefined) throw new Error('what was done has an answer');
+  return answer;
+}
+
+/** The same routes; what people change by them is in the audit log. */
 export const auditRoutes = (deps: ConsoleDeps, routes: readonly Route[]): Route[] =>
   routes.map((route) => {
     if (route.method === 'GET' || route.permission === undefined) return route;
     return {
       ...route,
       handle: async (request) => {
-        const { caller, params, body, remoteAddress, requestId } = request;
-        const id = caller.actor.kind === 'user' ? encodeId('user', caller.actor.userId) : caller.keyId;
-        const change = {
-          merchantId: caller.merchantId,
-          actor: { kind: caller.actor.kind, id },
-          origin: remoteAddress,
-          action: route.operationId,
-          requestId,
-        };
+        const { caller, params, body } = request;
         const input = WITHOUT_INPUT.includes(route.operationId) ? undefined : { params, body };
-        const answers: Answer<unknown>[] = [];
-        const work = async () => {
-          answers.push(await route.handle(request));
-        };
         const { user_id: named } = params as { user_id?: string };
         const userId = named === undefined ? undefined : decodeId('user', named);
-        const read =
-          userId &&
-          (async () => (await users.listUsers(deps, caller.merchantId)).find((one) => one.userId === userId));
-        await audited(deps, change, { input, read: read || undefined, work });
-        const [answer] = answers;
-        if (answer === undefined) throw new Error('what was done has an answer');
-        return answer;
+        const read = async () =>
+          (await users.listUsers(deps, caller.merchantId)).find((one) => one.userId === userId);
+        return await answerAudited(deps, route, request, {
+          input,
+          read: userId === undefined ? undefined : read,
+        });
+      },
+    };
+  });
+
+/** The route that reads what another one changes: that of the longest beginning of its path which ends in an id. */
+function readerOf(routes: readonly Route[], { path }: Route): Route | undefined {
+  const parts = path.split('/');
+  for (let length = parts.length; length > 0; length--) {
+    const beginning = parts.slice(0, length).join('/');
+    if (!beginning.endsWith('}')) continue;
+    const reader = routes.find((one) => one.method === 'GET' && one.path === beginning);
+    if (reader !== undefined) return reader;
+  }
+  return undefined;
+}
+
+/** The id in an answer: of what was made. */
+function madeBy({ body }: Answer<unknown>): unknown {
+  const fields = typeof body === 'object' && body !== null ? Object.entries(body) : [];
+  return Object.fromEntries(fields.filter(([name]) => /^(?:id|\w+_id)$/.test(name)));
+}
+
+/**
+ * The routes of the API with what people need for them. What people change is in the audit log, with the resource before
+ * and after; what keys change is not, as it has events and the request log.
+ */
+export const openToPeople = (deps: ConsoleDeps, routes: readonly Route[]): Route[] =>
+  routes.map((route) => {
+    const permission = permissionOf(route);
+    const open = permission === undefined ? route : { ...route, permission };
+    if (route.method === 'GET') return open;
+    const reader = readerOf(routes, route);
+    return {
+      ...open,
+      handle: async (request) => {
+        if (request.caller.actor.kind === 'key') return await route.handle(request);
+        const { params, body } = request;
+        const read = reader && (async () => (await reader.handle(request)).body);
+        return await answerAudited(deps, route, request, { input: { params, body }, read, resultOf: madeBy });
       },
     };
   });

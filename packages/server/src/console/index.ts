@@ -1,7 +1,8 @@
-import { openApiDocument, type Route } from '../platform/http/index.ts';
+import { type Authentication, openApiDocument, type Route } from '../platform/http/index.ts';
 import type { PublicPage } from '../platform/http/pages/index.ts';
 import type { ConsoleDeps } from './accounts/index.ts';
-import { auditRoutes } from './audit-routes.ts';
+import { createApiAuthentication } from './api-authentication.ts';
+import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { linkPage } from './link-page.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
@@ -44,5 +45,15 @@ export function createConsole(deps: ConsoleDeps, { publicUrl, version }: Console
     }),
   };
   const authentication = createConsoleAuthentication(deps, { publicUrl, openPaths });
-  return { routes, pages: [document, linkPage()], ...authentication, permit: permitUser(deps) };
+  return {
+    routes,
+    pages: [document, linkPage()],
+    ...authentication,
+    permitUser: permitUser(deps),
+    /** The API with its second way in: its routes with what people need for them, and who comes in. */
+    openApi: (apiRoutes: readonly Route[], keys: Authentication) => ({
+      routes: openToPeople(deps, apiRoutes),
+      ...createApiAuthentication(deps, keys, { publicUrl }),
+    }),
+  };
 }

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts';
+import { users } from '../console/accounts/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
@@ -207,8 +208,17 @@ function peopleOf(app: App, ownerOf: (merchant: string | undefined) => Promise<s
         name: approver.name,
         key: approver.public_key,
         looks_like: approver.looks_like,
+        user_id: approver.user_id === null ? null : encodeId('user', approver.user_id),
         created_at: seconds(approver.created_at),
       }));
+    },
+    /** Says by which address they sign in to the console. */
+    link: async (name: string, email: string, merchant?: string) => {
+      const merchantId = await ownerOf(merchant);
+      const user = await users.findUserByEmail(app.db, users.normalEmail(email));
+      if (user === undefined) throw new Fail('resource_not_found', `There is no user ${email}.`);
+      await storeApprovers.linkApprover(app, merchantId, { name, userId: user.user_id });
+      return { name, user_id: encodeId('user', user.user_id) };
     },
     remove: async (name: string, merchant?: string) => {
       const merchantId = await ownerOf(merchant);

@@ -6,13 +6,14 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Answer, Caller } from '../platform/http/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
+import { withAuthor } from '../stores/approvers/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { recordBatchEvent } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { type PayoutDeps, payoutSettings } from './deps.ts';
 import { presentBatch } from './present.ts';
 import { type BatchRow, getBatch, insertBatch, totalColumns } from './queries.ts';
-import { checkLimits, type Totals, totalsOf, withOwner } from './states.ts';
+import { checkLimits, type Totals, totalsOf } from './states.ts';
 
 const OPERATION = 'payout_batch.create';
 
@@ -90,7 +91,7 @@ function draftOf(
     merchant_id: caller.merchantId,
     batch_id: batchId,
     store_id: caller.storeId,
-    key_id: caller.keyId,
+    key_id: caller.actor.kind === 'key' ? caller.actor.keyId : null,
     idempotency_key: idempotencyKey,
     currency: body.currency,
     network,
@@ -103,7 +104,7 @@ function draftOf(
     frozen_amount: 0n,
     charged_service_fee_amount: 0n,
     items_digest: null,
-    owners: withOwner([], caller.ownerId),
+    ...withAuthor({ owners: [], authors: [] }, caller),
     submitted_day: null,
     required_approvals: 0,
     required_signatures: null,

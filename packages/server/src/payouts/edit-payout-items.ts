@@ -4,6 +4,7 @@ import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
+import { withAuthor } from '../stores/approvers/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { changeBatch } from './change-batch.ts';
 import { type CheckedItem, checkItems } from './check-items.ts';
@@ -19,7 +20,7 @@ import {
   replaceItem,
   totalColumns,
 } from './queries.ts';
-import { checkLimits, mayEdit, type Sized, totalsOf, withOwner } from './states.ts';
+import { checkLimits, mayEdit, type Sized, totalsOf } from './states.ts';
 
 const sized = (item: ItemRow): Sized => ({
   amount: item.amount,
@@ -48,8 +49,7 @@ async function updateTotals(
   const items = await readItems(tx, batch.merchant_id, batch.batch_id);
   const totals = totalsOf(items.map(sized));
   checkLimits(totals.requested, { ...settings, format: formatAmount });
-  const owners = withOwner(batch.owners, caller.ownerId);
-  return await changeBatch(tx, batch, { ...totalColumns(totals), owners }, time);
+  return await changeBatch(tx, batch, { ...totalColumns(totals), ...withAuthor(batch, caller) }, time);
 }
 
 export interface ItemEdit {

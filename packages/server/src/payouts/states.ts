@@ -38,14 +38,6 @@ export const mayEdit = (status: PayoutBatchStatus) => status === 'draft' || stat
 export const isReserved = (status: PayoutBatchStatus) =>
   status === 'pending' || status === 'pending_approval';
 
-/** Adds the owner of a key that created, edited or submitted a batch to the batch's owners; null: the key has no owner. */
-export function withOwner(owners: readonly string[], ownerId: string | null): string[] {
-  return ownerId === null || owners.includes(ownerId) ? [...owners] : [...owners, ownerId];
-}
-
-/** Whether an approver may decide on a batch: only where no key of theirs created, edited or submitted it. */
-export const mayDecide = (owners: readonly string[], approverId: string) => !owners.includes(approverId);
-
 /** An item's amount, fee and validity. */
 export interface Sized {
   amount: bigint;

@@ -5,6 +5,7 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
+import { withAuthor } from '../stores/approvers/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { requiredApprovals } from '../transfers/approvals/index.ts';
 import { isPaused, isTurnedOn } from '../transfers/index.ts';
@@ -27,14 +28,7 @@ import {
   totalColumns,
   writeFindings,
 } from './queries.ts';
-import {
-  checkMaySubmit,
-  decideSubmit,
-  type SubmitDecision,
-  type Totals,
-  totalsOf,
-  withOwner,
-} from './states.ts';
+import { checkMaySubmit, decideSubmit, type SubmitDecision, type Totals, totalsOf } from './states.ts';
 
 const DAY_SECONDS = 86_400;
 const APPROVAL_WAITS_DAYS = 7;
@@ -95,8 +89,7 @@ async function submitIn(
     return { batch: await reserve(tx, submit, batch, { to: decision.to, totals, required }) };
   }
   await writeFindings(tx, batch, checked);
-  const owners = withOwner(batch.owners, submit.caller.ownerId);
-  const change = { status: decision.to, owners, ...totalColumns(totals) };
+  const change = { status: decision.to, ...withAuthor(batch, submit.caller), ...totalColumns(totals) };
   return { batch: await changeBatch(tx, batch, change, submit.time), refusal: decision.refusal };
 }
 
@@ -174,7 +167,7 @@ async function reserve(
     status: to,
     submitted_at: time.seconds,
     submitted_day: day,
-    owners: withOwner(batch.owners, caller.ownerId),
+    ...withAuthor(batch, caller),
     items_digest: itemsDigest(batch, items),
     required_approvals: required.approvals,
     required_signatures: required.signatures,

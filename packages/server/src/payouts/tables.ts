@@ -10,7 +10,8 @@ declare module '../platform/db/db.ts' {
       merchant_id: string;
       batch_id: string;
       store_id: string;
-      key_id: string;
+      /** Null: a person created it. */
+      key_id: string | null;
       idempotency_key: string;
       currency: Asset;
       network: Network;
@@ -31,6 +32,8 @@ declare module '../platform/db/db.ts' {
       items_digest: Buffer | null;
       /** Owners of the keys that created, edited or submitted it. */
       owners: Generated<string[]>;
+      /** People who did so themselves, by the console. */
+      authors: Generated<string[]>;
       submitted_day: number | null;
       required_approvals: Generated<number>;
       /** Null: no signer asks for any. */

@@ -115,6 +115,7 @@ async function insertAndReserve(
     ...addressed,
     status: 'pending' as const,
     created_by_owner: caller.ownerId,
+    created_by_user: caller.actor.kind === 'user' ? caller.actor.userId : null,
     reason: body.reason ?? null,
     metadata: body.metadata ?? {},
     claim_secret: address === null ? newClaimSecret(deps.vault, key) : null,

@@ -9,7 +9,7 @@ import {
   RefundQuery,
 } from '@florin/contract/schemas';
 import { pageOf } from '../platform/db/lists/index.ts';
-import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
+import { type Caller, defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import { signedApprovals } from '../transfers/approvals/index.ts';
 import { refundStatement } from './approvals/authority.ts';
 import { decideRefund } from './approvals/decide-approval.ts';
@@ -23,6 +23,9 @@ import { getRefund, type RefundRow } from './queries.ts';
 
 const PATH = '/api/v1/refunds';
 const tag = 'Refunds';
+
+/** Whoever has the link of a refund names where its money goes: not whoever may only look. */
+const maySeeLink = ({ actor }: Caller) => actor.kind === 'key' || actor.permissions.includes('refund');
 
 /** A refund as callers see it, including its claim link. */
 export function showRefund(
@@ -38,7 +41,8 @@ export function showRefund(
 
 /** @param publicUrl the base URL of payers' pages */
 export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[] {
-  const present = (refund: RefundRow) => showRefund(deps, refund, publicUrl());
+  const present = (refund: RefundRow, caller: Caller) =>
+    maySeeLink(caller) ? showRefund(deps, refund, publicUrl()) : presentRefund(refund, null);
   return [
     defineRoute({
       method: 'POST',
@@ -55,7 +59,7 @@ export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[]
       refusals: ['resource_not_found', 'conflict', 'insufficient_balance', 'daily_refund_limit_exceeded'],
       handle: async ({ caller, body }) => {
         const { refund, replayed } = await createRefund(deps, caller, body);
-        return { body: present(refund), replayed };
+        return { body: present(refund, caller), replayed };
       },
     }),
     defineList({
@@ -69,7 +73,7 @@ export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[]
       idOf: ({ refund_id }) => refund_id,
       read: async ({ caller, query }, slice) => {
         const rows = await listRefunds(deps.db, caller, readRefundFilter(query, caller), slice);
-        return pageOf(rows, slice, present);
+        return pageOf(rows, slice, (row) => present(row, caller));
       },
     }),
     defineRoute({
@@ -83,7 +87,7 @@ export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[]
       answer: Refund,
       refusals: ['resource_not_found'],
       handle: async ({ caller, params }) => ({
-        body: present(await getRefund(deps.db, caller, params.refund_id)),
+        body: present(await getRefund(deps.db, caller, params.refund_id), caller),
       }),
     }),
     defineRoute({
@@ -99,14 +103,14 @@ export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[]
       answer: Refund,
       refusals: ['resource_not_found'],
       handle: async ({ caller, params }) => ({
-        body: present(await cancelRefund(deps, caller, params.refund_id)),
+        body: present(await cancelRefund(deps, caller, params.refund_id), caller),
       }),
     }),
     ...approvalRoutes(deps, present),
   ];
 }
 
-function approvalRoutes(deps: RefundDeps, present: (refund: RefundRow) => Refund): Route[] {
+function approvalRoutes(deps: RefundDeps, present: (refund: RefundRow, caller: Caller) => Refund): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -143,7 +147,7 @@ function approvalRoutes(deps: RefundDeps, present: (refund: RefundRow) => Refund
         const given = { approver, validUntil, signature };
         const by = await signedApprovals.findSigner(deps.db, caller.merchantId, given);
         const decided = await decideRefund(deps, caller, { refundId, ...by, verdict: 'approved' });
-        return { body: present(decided.refund) };
+        return { body: present(decided.refund, caller) };
       },
     }),
   ];

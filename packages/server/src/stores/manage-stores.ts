@@ -49,7 +49,7 @@ export async function changeStore(
     .execute();
 }
 
-export async function listStores(platform: Platform, merchantId: string | undefined) {
-  const stores = platform.db.selectFrom('store').selectAll().orderBy('created_at').orderBy('store_id');
+export async function listStores({ db }: Pick<Platform, 'db'>, merchantId: string | undefined) {
+  const stores = db.selectFrom('store').selectAll().orderBy('created_at').orderBy('store_id');
   return await (merchantId === undefined ? stores : stores.where('merchant_id', '=', merchantId)).execute();
 }

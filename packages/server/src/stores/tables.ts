@@ -53,6 +53,8 @@ declare module '../platform/db/db.ts' {
       token_digest: Buffer;
       /** By which their signatures are known: of Ed25519, or an Ethereum address. */
       public_key: Generated<string | null>;
+      /** The person of the console who they are. */
+      user_id: Generated<string | null>;
       removed_at: bigint | number | null;
       created_at: Int8;
     };

@@ -2,5 +2,6 @@ export * as factors from './factors.ts';
 export { makeSandboxOwner, makeSignInLink, redeemLink } from './links.ts';
 export { endAllSessions, endSession, findSession, listSessions, rotateSession } from './sessions.ts';
 export * as signIns from './sign-in.ts';
+export type { SessionRow } from './tables.ts';
 export * as users from './users.ts';
 export { type ConsoleDeps, rolesOf } from './users.ts';

@@ -2,7 +2,7 @@ import type { PayoutBatch } from '@florin/contract/schemas';
 import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
-import { castVote } from '../../stores/approvers/index.ts';
+import { castVote, checkIsNoAuthor } from '../../stores/approvers/index.ts';
 import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
 import { signedApprovals } from '../../transfers/approvals/index.ts';
 import { closeUnsentBatch } from '../cancel-payout-batch.ts';
@@ -12,7 +12,6 @@ import { boundDigest } from '../items-digest.ts';
 import { OWNER_TYPE, PROCESS_JOB } from '../jobs.ts';
 import { presentBatch } from '../present.ts';
 import { type BatchRow, lockBatch, readItems } from '../queries.ts';
-import { mayDecide } from '../states.ts';
 import { payoutAuthority } from './authority.ts';
 
 export interface Approval {
@@ -35,13 +34,10 @@ function checkWaits(batch: BatchRow): void {
   }
 }
 
-function checkMayDecide(batch: BatchRow, approval: Approval): void {
-  if (!mayDecide(batch.owners, approval.approverId)) {
-    throw new Fail(
-      'forbidden',
-      'An approver cannot decide on a batch that a key of theirs created, edited or submitted.',
-    );
-  }
+async function checkMayDecide(tx: Tx, batch: BatchRow, { approverId: deciderId }: Approval): Promise<void> {
+  const refusal =
+    'An approver cannot decide on a batch that they, or a key of theirs, created, edited or submitted.';
+  await checkIsNoAuthor(tx, batch.merchant_id, { ...batch, deciderId }, refusal);
 }
 
 /**
@@ -49,7 +45,7 @@ function checkMayDecide(batch: BatchRow, approval: Approval): void {
  * releases the money. A signature is checked and kept for the signer; one that comes after the votes, as the signer still
  * waits for it, is kept alone.
  *
- * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it, and for a removed approver;
+ * @throws Fail `forbidden` for whoever created, edited or submitted it, themselves or by a key, and for a removed approver;
  * `invalid_request` in every other state, for an approver who has voted before, and with param `signature`, `approver` or
  * `valid_until` where a signature is wrong or missing
  */
@@ -65,7 +61,7 @@ export async function decideApproval(
     const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
     const isLate = signed !== undefined && SENDING.has(locked.status);
     if (!isLate) checkWaits(locked);
-    checkMayDecide(locked, approval);
+    await checkMayDecide(tx, locked, approval);
     if (signed !== undefined && by !== undefined)
       await signedApprovals.keepSignature(tx, await authorityOf(tx, locked), { ...signed, by }, time);
     return isLate ? locked : await vote(tx, locked, approval, time);

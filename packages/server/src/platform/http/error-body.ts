@@ -109,8 +109,10 @@ export function statusOf(code: FailCode): number {
 
 /** Headers that some failures carry. */
 export function errorHeaders(fail: Fail): Record<string, string> {
-  const { retryAfterSeconds, allow } = fail.details;
+  const { retryAfterSeconds, allow, param } = fail.details;
   return {
+    // Payouts' errors name no parameter, and a page has to know that it can ask and go on.
+    ...(fail.code === 'forbidden' && param === 'proof' ? { 'x-service-proof': 'required' } : {}),
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     ...(allow === undefined ? {} : { allow: allow.join(', ') }),
     ...(fail.code === 'authentication_required' ? { 'www-authenticate': 'Bearer' } : {}),

@@ -51,7 +51,7 @@ export type Authenticate = (request: RawRequest, willCommit: boolean) => Promise
 
 export interface Authentication {
   authenticate: Authenticate;
-  /** Whether the headers of a request name an existing key: only then its body is kept. */
+  /** Whether the headers of a request name an existing key, or a session: only then its body is kept. */
   knowsKey(head: RequestHead): Promise<boolean>;
 }
 
@@ -60,8 +60,8 @@ export interface PipelineOptions extends Authentication {
   log: Logger;
   rate: { perSecond: number; burst: number };
   versions: readonly string[];
-  /** Whether the caller may use a route; by default by the scopes of its key. @throws Fail `forbidden` */
-  permit?: (caller: Caller, route: Route) => void;
+  /** Whether a person may use a route; without it nobody may. Keys have scopes. @throws Fail `forbidden` */
+  permitUser?: (caller: Caller, route: Route) => void;
   /** Checks each answer against its schema; a test build turns it on. */
   checkAnswers: boolean;
 }
@@ -161,14 +161,14 @@ export class Pipeline {
     if (waitMs === 0) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
     throw new Fail('rate_limited', {
-      message: `Too many requests with this API key. Come back in ${retryAfterSeconds} s.`,
+      message: `Too many requests with this ${caller.actor.kind === 'key' ? 'API key' : 'session'}. Come back in ${retryAfterSeconds} s.`,
       retryAfterSeconds,
     });
   }
 
   #read(raw: RawRequest, caller: Caller, prepared: PreparedRoute): RouteRequest<never, never, never> {
     const { route } = prepared;
-    (this.#options.permit ?? permitKey)(caller, route);
+    this.#permit(caller, route);
     const takesKey = route.idempotencyKey === 'required' || raw.headers['idempotency-key'] !== undefined;
     const idempotencyKey = route.idempotencyKey !== undefined && takesKey ? readIdempotencyKey(raw) : '';
     this.#checkVersion(raw);
@@ -188,6 +188,13 @@ export class Pipeline {
     };
     // The shapes were checked above against the schemas that give the handler its types.
     return request as unknown as RouteRequest<never, never, never>;
+  }
+
+  #permit(caller: Caller, route: Route): void {
+    if (caller.actor.kind === 'key') permitKey(caller, route);
+    else (this.#options.permitUser ?? permitNobody)(caller, route);
+    if (route.sandboxOnly && caller.mode !== 'sandbox')
+      throw new Fail('forbidden', 'Test helpers are for sandbox merchants only.');
   }
 
   #checkVersion(raw: RawRequest): void {
@@ -223,9 +230,10 @@ function permitKey(caller: Caller, route: Route): void {
   if (!caller.scopes.includes(route.scope)) {
     throw new Fail('forbidden', `This API key lacks the scope "${route.scope}".`);
   }
-  if (route.sandboxOnly && caller.mode !== 'sandbox') {
-    throw new Fail('forbidden', 'Test helpers are for sandbox merchants only.');
-  }
+}
+
+function permitNobody(): never {
+  throw new Fail('forbidden', 'No person is signed in here.');
 }
 
 function readIdempotencyKey(raw: RawRequest): string {

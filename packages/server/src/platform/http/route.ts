@@ -82,7 +82,7 @@ export interface Route<
   description?: string;
   scope: Scope;
   idempotencyKey?: 'required' | 'optional';
-  /** What a person must be permitted to do, for routes of the console. */
+  /** What a person must be permitted to do. A route of the API without one is for keys alone. */
   permission?: { name: string; isProofFresh?: boolean };
   /** 403 for live merchants. */
   sandboxOnly?: boolean;

@@ -65,7 +65,7 @@ export interface PageError extends Pick<RawRequest, 'url' | 'headers' | 'request
 export interface HttpOptions extends PipelineOptions {
   routes: readonly Route[];
   /** Routes for people who are signed in, with checks of their own. */
-  console?: Authentication & Required<Pick<PipelineOptions, 'permit'>> & { routes: readonly Route[] };
+  console?: Authentication & { routes: readonly Route[] };
   /** Unsigned: health, the OpenAPI document, documentation. */
   pages: readonly PublicPage[];
   /** Formats of errors, each for some paths; the first that matches counts, and the structured one where none does. */

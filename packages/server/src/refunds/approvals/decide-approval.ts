@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../../platform/jobs/index.ts';
-import { castVote } from '../../stores/approvers/index.ts';
+import { castVote, checkIsNoAuthor } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
 import { signedApprovals } from '../../transfers/approvals/index.ts';
@@ -29,9 +29,11 @@ export interface DecidedRefund {
   approvals: number;
 }
 
-function checkMayDecide(refund: RefundRow, approverId: string): void {
-  if (refund.created_by_owner === approverId)
-    throw new Fail('forbidden', 'Approvers cannot decide on a refund that their own API key created.');
+async function checkMayDecide(tx: Tx, refund: RefundRow, deciderId: string): Promise<void> {
+  const listed = (id: string | null) => (id === null ? [] : [id]);
+  const authors = { owners: listed(refund.created_by_owner), authors: listed(refund.created_by_user) };
+  const refusal = 'Approvers cannot decide on a refund that they, or their own API key, created.';
+  await checkIsNoAuthor(tx, refund.merchant_id, { ...authors, deciderId }, refusal);
 }
 
 function checkWaits(refund: RefundRow): void {
@@ -46,7 +48,7 @@ const isUnderWay = (refund: RefundRow) => maySend(refund) || refund.status === '
  * Records a registered approver's verdict on a refund. Enough approvals let it be sent; one rejection cancels it and
  * releases the money. A signature is checked and kept for the signer; one that comes after the approvals is kept alone.
  *
- * @throws Fail `forbidden` for the owner of the key that created it; `invalid_request` if it does not wait for approval, or
+ * @throws Fail `forbidden` for whoever created it, themselves or by a key; `invalid_request` if it does not wait for approval, or
  * the approver has decided before, and with param `signature`, `approver` or `valid_until` where a signature is wrong or
  * missing
  */
@@ -64,7 +66,7 @@ export async function decideRefund(
     const { refund } = locked;
     const isLate = signed !== undefined && isUnderWay(refund);
     if (!isLate) checkWaits(refund);
-    checkMayDecide(refund, approval.approverId);
+    await checkMayDecide(tx, refund, approval.approverId);
     if (signed !== undefined && by !== undefined)
       await signedApprovals.keepSignature(tx, await authorityOf(tx, refund), { ...signed, by }, time);
     if (isLate) return { refund, approvals: refund.required_approvals };

@@ -101,6 +101,31 @@ function checkNotConfusable(name: string, known: readonly Approver[], same: Appr
   throw refuseName(`${name} looks like ${alike.name}, who ${is} an approver. Choose another name.`);
 }
 
+/**
+ * Says which person of the console an approver is, so that neither approves what the other drew up.
+ *
+ * @throws Fail `resource_not_found`; `conflict` where that person is another approver, present or removed
+ */
+export async function linkApprover(
+  { db }: Pick<Platform, 'db'>,
+  merchantId: string,
+  { name, userId }: { name: string; userId: string },
+): Promise<void> {
+  const approver = await findApproverByName(db, merchantId, name);
+  if (approver === undefined) throw new Fail('resource_not_found', `There is no approver ${name}.`);
+  try {
+    await db
+      .updateTable('approver')
+      .set({ user_id: userId })
+      .where('merchant_id', '=', merchantId)
+      .where('approver_id', '=', approver.approver_id)
+      .execute();
+  } catch (error) {
+    if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+    throw new Fail('conflict', 'That person is, or was, another approver of this merchant.');
+  }
+}
+
 /** Removes an approver. The row stays, as approvals refer to it and the name remains this person's. */
 export async function removeApprover(platform: Platform, merchantId: string, name: string): Promise<void> {
   const approver = await findApproverByName(platform.db, merchantId, name);
@@ -117,7 +142,7 @@ export async function removeApprover(platform: Platform, merchantId: string, nam
 export async function listApprovers(platform: Platform, merchantId: string) {
   const rows = await platform.db
     .selectFrom('approver')
-    .select(['approver_id', 'name', 'public_key', 'created_at'])
+    .select(['approver_id', 'name', 'public_key', 'user_id', 'created_at'])
     .where('merchant_id', '=', merchantId)
     .where('removed_at', 'is', null)
     .orderBy('name')

@@ -1,0 +1,76 @@
+import type { Db } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import type { Caller } from '../../platform/http/index.ts';
+import '../tables.ts';
+
+// Four eyes know people: whoever created, edited or submitted a payment, by a key that they own or signed in themselves,
+// does not approve it. A key names its owner as an approver; a session names its user; `approver.user_id` says which two
+// are one person.
+
+/** Who drew a payment up. */
+export interface Authors {
+  /** Approvers whose keys did it. */
+  owners: readonly string[];
+  /** People of the console who did it themselves. */
+  authors: readonly string[];
+}
+
+/** Adds whoever sends a request to the authors. A key without an owner adds nobody. */
+export function withAuthor(
+  { owners, authors }: Authors,
+  { actor, ownerId }: Pick<Caller, 'actor' | 'ownerId'>,
+): { owners: string[]; authors: string[] } {
+  const add = (known: readonly string[], one: string | null) =>
+    one === null || known.includes(one) ? [...known] : [...known, one];
+  return {
+    owners: add(owners, ownerId),
+    authors: add(authors, actor.kind === 'user' ? actor.userId : null),
+  };
+}
+
+/** An approver, with the person of the console who they are, if that is known. */
+export interface ApproverPerson {
+  approver_id: string;
+  user_id: string | null;
+}
+
+/**
+ * Whether an approver may decide on a payment. `unknown`: a person of the console drew it up, and nobody knows whether it
+ * was this approver.
+ *
+ * @param known the approvers whose keys drew it up, and the one who decides
+ */
+export function judgeDecider(
+  { owners, authors }: Authors,
+  deciderId: string,
+  known: readonly ApproverPerson[],
+): 'may' | 'author' | 'unknown' {
+  if (owners.includes(deciderId)) return 'author';
+  const personOf = (id: string) => known.find(({ approver_id }) => approver_id === id)?.user_id ?? null;
+  const decider = personOf(deciderId);
+  if (decider === null) return authors.length > 0 ? 'unknown' : 'may';
+  const people = [...authors, ...owners.map(personOf)];
+  return people.includes(decider) ? 'author' : 'may';
+}
+
+/** @throws Fail `forbidden` unless the approver has no part in a payment. @param refusal what an author is told */
+export async function checkIsNoAuthor(
+  db: Db,
+  merchantId: string,
+  { deciderId, ...authors }: Authors & { deciderId: string },
+  refusal: string,
+): Promise<void> {
+  const known = await db
+    .selectFrom('approver')
+    .select(['approver_id', 'user_id'])
+    .where('merchant_id', '=', merchantId)
+    .where('approver_id', 'in', [deciderId, ...authors.owners])
+    .execute();
+  const verdict = judgeDecider(authors, deciderId, known);
+  if (verdict === 'author') throw new Fail('forbidden', refusal);
+  if (verdict === 'unknown')
+    throw new Fail(
+      'forbidden',
+      'A person of the console had a part in this, and it is not known who of them this approver is: florin approvers link says it.',
+    );
+}
