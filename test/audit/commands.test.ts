@@ -55,6 +55,7 @@ test.skipIf(isSecondRun)(
       'keys.revoke attempted',
       'keys.create done',
       'keys.create attempted',
+      'users.makeSandboxOwner done',
     ]);
     expect(own[0]?.details).toMatchObject({ after: { name: 'Audited', revoked_at: expect.any(String) } });
     expect(own[1]?.details).toMatchObject({ before: { name: 'Audited', revoked_at: null } });
@@ -62,7 +63,7 @@ test.skipIf(isSecondRun)(
 
     const exported = await command(['audit', 'export', '--merchant', of]);
     const lines = exported.stdout.trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line).number)).toEqual([1, 2, 3, 4]);
+    expect(lines.map((line) => JSON.parse(line).number)).toEqual([1, 2, 3, 4, 5]);
     for (const secret of [key.secret_key ?? '', key.api_key ?? ''])
       expect([secret.length > 20, exported.stdout.includes(secret)]).toEqual([true, false]);
 

@@ -182,6 +182,7 @@ test('a batch of a person: proof, audit with before and after, and one answer fo
     'createPayoutBatch attempted',
     'createPayoutBatch done',
     'createPayoutBatch attempted',
+    'users.acceptInvitation done',
   ]);
   expect(entries[0]?.details).toMatchObject({ after: { status: expect.not.stringContaining('draft') } });
   expect(entries[1]?.details).toMatchObject({ before: { status: 'draft' } });

@@ -46,6 +46,14 @@ test.skipIf(isSecondRun)(
       await command(['audit', 'export']),
     ].map(({ stdout }) => stdout);
     expect(logs[0]).toContain('users.invite');
+    const removed = logs[0]
+      ?.split('\n')
+      .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+      .filter(({ action }) => action === 'users.remove');
+    expect(removed).toMatchObject([
+      { phase: 'attempted', details: { before: { email, role: 'owner', status: 'invited' } } },
+      { phase: 'done', details: {} },
+    ]);
     expect(logs[1]).toContain('users.signInLink');
     for (const secret of [invited.link_token, link].map((text) => text.split('#')[1] ?? 'none'))
       expect(logs.join('').includes(secret)).toBe(false);

@@ -7,7 +7,9 @@ import { type App, createApiServer, migrateAll, openApp } from '../../packages/s
 import { listEntries, verifyAudit } from '../../packages/server/src/audit/index.ts';
 import { signIns, users } from '../../packages/server/src/console/accounts/index.ts';
 import { createConsole } from '../../packages/server/src/console/index.ts';
-import { permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
+import { INSTALLATION_ROLES, permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
+import { userCommands } from '../../packages/server/src/operator/users.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { changeStore, createMerchant, createStore } from '../../packages/server/src/stores/index.ts';
 import { createKey } from '../../packages/server/src/stores/keys/index.ts';
@@ -113,13 +115,16 @@ const filled = (path: string) =>
 test('F6: each route answers each role as the two tables say', { timeout: LONG_MS }, async () => {
   const { routes } = consoleOf();
   const tried: string[] = [];
-  for (const role of ROLES) {
-    const who = await person(role);
-    await complete(who);
-    const permissions: readonly string[] = permissionsOf({ role, installationRole: null });
+  for (const role of [...ROLES, ...INSTALLATION_ROLES]) {
+    const own = ROLES.find((one) => one === role) ?? null;
+    const installationRole = INSTALLATION_ROLES.find((one) => one === role) ?? null;
+    const who = await person(role, own === null ? NIL_ID : merchantId);
+    const permissions: readonly string[] = permissionsOf({ role: own, installationRole });
     for (const { method, path, permission, operationId } of routes) {
       // Ends what the others need.
       if (permission === undefined || operationId === 'signOut') continue;
+      // A route before may have taken the factor away.
+      await complete(who);
       const { status, body } = await call(who.browser, method, filled(path));
       const may = permission.name === 'own' || permissions.includes(permission.name);
       const isRefused = status === 403 && JSON.stringify(body).includes('Your role does not permit');
@@ -296,4 +301,15 @@ test('a password is never guessed from many browsers at once', { timeout: LONG_M
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   const device = { remoteAddress: '10.9.9.9', userAgent: '' };
   await expect(signIns.signIn(app, { email, password: PASSWORD }, device)).rejects.toThrow('too many tries');
+});
+
+test('links of the command line begin with the address that browsers use, or none is made', async () => {
+  const commands = userCommands(app, undefined);
+  const invitation = { merchant, email: 'nowhere@example.com', role: 'viewer' };
+  await expect(commands.invite(invitation)).rejects.toThrow('FLORIN_PUBLIC_URL');
+  await expect(commands.signInLink('nowhere@example.com')).rejects.toThrow('FLORIN_PUBLIC_URL');
+  const emails = (await commands.list({ merchant })).map(({ email }) => email);
+  expect(emails).not.toContain('nowhere@example.com');
+  const { link_token: link } = await userCommands(app, ORIGIN).invite(invitation);
+  expect(link).toMatch(/^https:\/\/pay\.example\.com\/console\/link#[\w-]{43}$/);
 });

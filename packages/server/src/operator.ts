@@ -94,7 +94,7 @@ export async function openOperator(config: Config) {
     refunds: refundCommands(app),
     requests: requestCommands(app),
     audit: auditCommands(app),
-    users: userCommands(app, new DataFolder(config.dataDir).readRunning()?.base_url),
+    users: userCommands(app, config.publicUrl ?? new DataFolder(config.dataDir).readRunning()?.base_url),
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),

@@ -1,5 +1,6 @@
 import type { App } from './app.ts';
 import { checkoutHandlers } from './checkout/index.ts';
+import { sweepAccounts } from './console/accounts/index.ts';
 import { custodyHandlers, WATCH_TANK_JOB } from './custody/index.ts';
 import { EVENT_SETTINGS } from './events/index.ts';
 import { mailHandlers } from './mail/index.ts';
@@ -74,7 +75,10 @@ export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   ]);
 }
 
-/** Creates the next daily partitions of events, deliveries and requests, and drops those beyond their retention. */
+/**
+ * Creates the next daily partitions of events, deliveries and requests, and drops those beyond their retention; and deletes
+ * sessions and links that have ended.
+ */
 async function maintainAllDays(app: App): Promise<JobOutcome> {
   const installation = { merchantId: NIL_ID, mode: 'live' } as const;
   const [events, requests] = await Promise.all([
@@ -82,6 +86,7 @@ async function maintainAllDays(app: App): Promise<JobOutcome> {
     readSettings(app.db, installation, REQUEST_LOG_SETTINGS),
   ]);
   const failures: unknown[] = [];
+  await sweepAccounts(app.db, app.clock.nowMs()).catch((error: unknown) => failures.push(error));
   for (const [tables, { retentionDays }] of [
     [TABLES_BY_DAY, events],
     [[REQUEST_LOG_TABLE], requests],

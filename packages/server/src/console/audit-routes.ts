@@ -3,9 +3,7 @@ import type { Answer, Route } from '../platform/http/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { type ConsoleDeps, users } from './accounts/index.ts';
 import { permissionOf } from './api-permissions.ts';
-
-/** Their bodies are passwords and codes, which are known neither by name nor by form. */
-const WITHOUT_INPUT = ['proveAgain', 'setPassword', 'confirmTotp'];
+import { OWN } from './authenticate.ts';
 
 type Request = Parameters<Route['handle']>[0];
 
@@ -48,21 +46,24 @@ async function answerAudited(
   return answer;
 }
 
-/** The same routes; what people change by them is in the audit log. */
+/**
+ * The same routes; what people change by them is in the audit log. What is one's own is recorded in the transaction that
+ * changes it: refusals, of which anybody can have any number, leave no row.
+ */
 export const auditRoutes = (deps: ConsoleDeps, routes: readonly Route[]): Route[] =>
   routes.map((route) => {
-    if (route.method === 'GET' || route.permission === undefined) return route;
+    if (route.method === 'GET' || route.permission === undefined || route.permission.name === OWN)
+      return route;
     return {
       ...route,
       handle: async (request) => {
         const { caller, params, body } = request;
-        const input = WITHOUT_INPUT.includes(route.operationId) ? undefined : { params, body };
         const { user_id: named } = params as { user_id?: string };
         const userId = named === undefined ? undefined : decodeId('user', named);
         const read = async () =>
           (await users.listUsers(deps, caller.merchantId)).find((one) => one.userId === userId);
         return await answerAudited(deps, route, request, {
-          input,
+          input: { params, body },
           read: userId === undefined ? undefined : read,
         });
       },

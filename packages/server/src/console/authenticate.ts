@@ -9,6 +9,7 @@ import type {
   RequestHead,
   Route,
 } from '../platform/http/index.ts';
+import { networkOf } from '../platform/network-of.ts';
 import { findMerchant } from '../stores/index.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { isProofStale } from './accounts/decisions.ts';
@@ -114,7 +115,7 @@ export function createConsoleAuthentication(
     if (raw.method !== 'GET' && !isSameOrigin(raw, publicUrl())) throw fromElsewhere();
     if (openPaths.includes(raw.url.split('?', 1)[0] ?? '')) {
       // Limits of requests count by the address of who has no session.
-      return { caller: { ...STRANGER, keyId: raw.remoteAddress }, hardenNonce };
+      return { caller: { ...STRANGER, keyId: networkOf(raw.remoteAddress) }, hardenNonce };
     }
     const { token, session } = await sessionOf(deps, raw, publicUrl());
     if (raw.method !== 'GET') checkCsrf(raw, token);

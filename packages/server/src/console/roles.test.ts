@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { mayAssign, movesMoney, needsSecondFactor, permissionsOf, ROLES, type Role } from './roles.ts';
+import {
+  mayAssign,
+  movesMoney,
+  needsSecondFactor,
+  permissionsOf,
+  ROLES,
+  type Role,
+  type Roles,
+} from './roles.ts';
 
 const of = (role: Role | null) => ({ role, installationRole: null });
 
@@ -31,14 +39,23 @@ test('auditors of the installation read every merchant and change nothing', () =
   expect(permissionsOf({ role: 'finance', installationRole: 'auditor' })).toContain('create_payouts');
 });
 
-test('only owners and operators make, change and remove owners; whoever manages nobody assigns nothing', () => {
+test('only owners change owners, an operator only where there is none; whoever manages nobody assigns nothing', () => {
   const changes = [...ROLES, null].flatMap((before) => [...ROLES, null].map((after) => ({ before, after })));
   for (const { before, after } of changes) {
     const concernsOwner = before === 'owner' || after === 'owner';
-    expect(mayAssign(of('owner'), before, after)).toBe(true);
-    expect(mayAssign({ role: null, installationRole: 'operator' }, before, after)).toBe(true);
-    expect(mayAssign(of('admin'), before, after)).toBe(!concernsOwner);
-    for (const role of ['developer', 'finance', 'approver', 'support', 'viewer', null] as const)
-      expect(mayAssign(of(role), before, after)).toBe(false);
+    const may = (by: Roles, hasOwner = true) => mayAssign(by, { before, after, hasOwner });
+    expect(may(of('owner'))).toBe(true);
+    for (const hasOwner of [true, false]) {
+      expect(may(of('admin'), hasOwner)).toBe(!concernsOwner);
+      // A role of their own, as everybody else has it.
+      expect(may({ role: 'admin', installationRole: 'operator' }, hasOwner)).toBe(
+        !concernsOwner || !hasOwner,
+      );
+      expect(may({ role: 'viewer', installationRole: 'operator' }, hasOwner)).toBe(!hasOwner);
+      expect(may({ role: null, installationRole: 'operator' }, hasOwner)).toBe(!hasOwner);
+      expect(may({ role: null, installationRole: 'auditor' }, hasOwner)).toBe(false);
+      for (const role of ['developer', 'finance', 'approver', 'support', 'viewer', null] as const)
+        expect(may(of(role), hasOwner)).toBe(false);
+    }
   }
 });

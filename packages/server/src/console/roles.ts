@@ -59,10 +59,15 @@ export const movesMoney = (roles: Roles): boolean =>
   roles.installationRole === 'operator' ||
   permissionsOf(roles).some((permission) => MOVES_MONEY.includes(permission));
 
-/** Admins manage everybody but owners: they neither make, change nor remove one. */
-export function mayAssign(by: Roles, before: Role | null, after: Role | null): boolean {
-  if (!permissionsOf(by).includes('manage_users')) return false;
-  return (
-    by.installationRole === 'operator' || by.role === 'owner' || (before !== 'owner' && after !== 'owner')
-  );
+/**
+ * Admins manage everybody but owners: they neither make, change nor remove one. An operator brings a merchant its first
+ * people; once it has an owner, only its own people manage them.
+ */
+export function mayAssign(
+  by: Roles,
+  { before, after, hasOwner }: { before: Role | null; after: Role | null; hasOwner: boolean },
+): boolean {
+  if (by.installationRole === 'operator' && !hasOwner) return true;
+  if (!permissionsOf({ role: by.role, installationRole: null }).includes('manage_users')) return false;
+  return by.role === 'owner' || (before !== 'owner' && after !== 'owner');
 }

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { App } from '../app.ts';
 import { audited } from '../audit/index.ts';
+import { users } from '../console/accounts/index.ts';
 import { findPaymentOwner } from '../payments/reads/index.ts';
 import { locateBatch, locateItem } from '../payouts/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
@@ -39,6 +40,14 @@ function merchantIn(input: Input): string | undefined {
   return undefined;
 }
 
+/** A person of a merchant or of the installation, with the role that they have or are invited to. */
+const user: Found = async ({ list }, [typed]) => {
+  const { email, merchant, installation }: { email?: unknown; merchant?: unknown; installation?: unknown } =
+    Object(typed);
+  if (typeof email !== 'string') return undefined;
+  const all = (await list?.({ merchant, installation })) as readonly Record<string, unknown>[] | undefined;
+  return all?.find((one) => one.email === users.normalEmail(email));
+};
 const listed =
   (idField: string): Found =>
   async ({ list }, [id]) => {
@@ -57,6 +66,7 @@ const STATES: Readonly<Record<string, Found>> = {
   keys: listed('key_id'),
   approvers: person,
   installationApprovers: person,
+  users: user,
   settings: async ({ get }, input) => await get?.(input[0], merchantIn(input)),
   networks: async ({ list }) => await list?.(),
 };

@@ -13,7 +13,16 @@ export interface UserScope {
   installation?: boolean | undefined;
 }
 
+const NO_ADDRESS =
+  'FLORIN_PUBLIC_URL (--public-url) is missing: the link begins with the address at which browsers reach this service.';
+
+/** @param baseUrl what links begin with; it is asked for only where a link is made */
 export function userCommands(app: App, baseUrl: string | undefined) {
+  const checkedUrl = () => {
+    if (baseUrl === undefined)
+      throw new Fail('invalid_request', { message: NO_ADDRESS, param: 'public-url' });
+    return baseUrl;
+  };
   const scopeOf = async ({ merchant, installation }: UserScope) => {
     if (installation !== true) return (await merchantBy(app, merchant)).merchantId;
     if (merchant === undefined) return NIL_ID;
@@ -28,13 +37,14 @@ export function userCommands(app: App, baseUrl: string | undefined) {
   return {
     /** The link is returned only here. */
     invite: async ({ email, role, ...scope }: UserScope & { email: string; role: string }) => {
+      const linkUrl = checkedUrl();
       const merchantId = await scopeOf(scope);
       const made = await users.inviteUser(app, { merchantId, email, role });
       return {
         user_id: encodeId('user', made.userId),
         email: made.email,
         role: made.role,
-        link_token: linkOf(baseUrl ?? '', made.token),
+        link_token: linkOf(linkUrl, made.token),
         expires_at: isoOf(made.expiresAtMs),
       };
     },
@@ -60,8 +70,9 @@ export function userCommands(app: App, baseUrl: string | undefined) {
     },
     /** Signs a person in, also one who has lost password or second factor. */
     signInLink: async (email: string) => {
+      const linkUrl = checkedUrl();
       const { token, expiresAtMs } = await makeSignInLink(app, email);
-      return { link_token: linkOf(baseUrl ?? '', token), expires_at: isoOf(expiresAtMs) };
+      return { link_token: linkOf(linkUrl, token), expires_at: isoOf(expiresAtMs) };
     },
     /** After a backup was put back, which may hold sessions that were ended since. */
     signOutAll: async () => ({ ended: await endAllSessions(app.db, app.clock.nowMs()) }),

@@ -1,72 +1,23 @@
 import { sql } from 'kysely';
-import { TOTP } from 'otpauth';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPlatform } from '../../../../../test/platform.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { listEntries } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { createMerchant } from '../../stores/index.ts';
-import { beginTotp, confirmTotp, removeTotp } from './factors.ts';
+import { removeTotp } from './factors.ts';
 import { makeSandboxOwner, makeSignInLink, redeemLink } from './links.ts';
 import { digestOfCode, makeRecoveryCode } from './secrets.ts';
-import {
-  endAllSessions,
-  endSession,
-  endSessionsOf,
-  findSession,
-  listSessions,
-  type NewSession,
-} from './sessions.ts';
-import { proveAgain, type SignIn, setPassword, signIn } from './sign-in.ts';
+import { endAllSessions, endSession, endSessionsOf, listSessions } from './sessions.ts';
+import { proveAgain, setPassword, signIn } from './sign-in.ts';
+import { acting, device, opened, PASSWORD, usePeople } from './test-people.ts';
 import { changeRole, inviteUser, listUsers, membershipsOf, rolesOf } from './users.ts';
 
-const PASSWORD = 'gravel-otter-lantern';
 const LONG_MS = 60_000;
+const people = usePeople();
+const { newMerchant, newEmail, newPerson, withTotp, alive } = people;
 let platform: Platform;
-let close: () => Promise<void>;
-let address = 0;
-let person = 0;
-
-beforeAll(async () => {
-  ({ platform, close } = await openPlatform());
+beforeAll(() => {
+  platform = people.platform();
 });
-afterAll(() => close());
-
-/** Each at an address of its own: tries from one count together. */
-const device = () => {
-  address += 1;
-  return { remoteAddress: `10.0.${address >> 8}.${address & 255}`, userAgent: 'Browser' };
-};
-const newEmail = () => {
-  person += 1;
-  return `person${person}@example.com`;
-};
-const opened = (session: SignIn): NewSession => {
-  if (session === 'code_required') throw new Error('a code is missing');
-  return session;
-};
-const alive = (token: string, movesMoney = true) => findSession(platform, token, async () => movesMoney);
-const newMerchant = async () => (await createMerchant(platform, { name: 'M', mode: 'sandbox' })).merchantId;
-
-async function newPerson(role = 'owner', merchantId?: string) {
-  const of = merchantId ?? (await newMerchant());
-  const email = newEmail();
-  const { token, userId } = await inviteUser(platform, { merchantId: of, email, role });
-  const session = opened(await redeemLink(platform, { token, password: PASSWORD }, device()));
-  return { merchantId: of, email, userId, session };
-}
-
-async function withTotp() {
-  const someone = await newPerson();
-  const { secret } = await beginTotp(platform, someone.userId);
-  const totp = new TOTP({ secret });
-  let nowMs = platform.clock.nowMs();
-  const clock = Object.assign(Object.create(platform.clock), { nowMs: () => nowMs });
-  const deps = { ...platform, clock };
-  const code = () => totp.generate({ timestamp: nowMs });
-  const codes = await confirmTotp(deps, { ...someone.session, code: code() });
-  return { ...someone, deps, code, codes, later: (ms: number) => (nowMs += ms) };
-}
 
 test('an invitation works once: it sets a password, opens a session and gives the role', {
   timeout: LONG_MS,
@@ -207,15 +158,14 @@ test('F1: the cookie is another one with each sign-in, only its digest is kept, 
     (_, value) => (typeof value === 'bigint' ? String(value) : value),
   );
   expect(rows).not.toContain(session.token);
-  expect(await listSessions(platform.db, userId)).toHaveLength(2);
+  expect(await listSessions(platform.db, userId, platform.clock.nowMs())).toHaveLength(2);
   const nowMs = platform.clock.nowMs();
-  expect(await endSession(platform.db, { userId, sessionId: session.sessionId, nowMs })).toBe(true);
+  expect(await endSession(platform, acting(session))).toBe(true);
   expect([await alive(session.token), (await alive(second.token))?.user_id]).toEqual([undefined, userId]);
   // Nobody ends the session of somebody else.
   const other = await newPerson();
-  const foreign = { userId, sessionId: other.session.sessionId, nowMs };
-  expect(await endSession(platform.db, foreign)).toBe(false);
-  await setPassword(platform, second, 'another-long-password');
+  expect(await endSession(platform, acting(second), other.session.sessionId)).toBe(false);
+  await setPassword(platform, acting(second), 'another-long-password');
   const third = opened(await signIn(platform, { email, password: 'another-long-password' }, device()));
   await endSessionsOf(platform.db, userId, nowMs, third.sessionId);
   expect([await alive(second.token), (await alive(third.token))?.user_id]).toEqual([undefined, userId]);
@@ -245,14 +195,14 @@ test('F5: a code of the authenticator is asked for, counts once also on two node
 test('each of ten recovery codes works once, however it is typed, and goes with the authenticator', {
   timeout: LONG_MS,
 }, async () => {
-  const { email, deps, codes, userId, later } = await withTotp();
+  const { email, deps, codes, session, later } = await withTotp();
   expect(new Set(codes).size).toBe(10);
   const sign = (code: string) => signIn(deps, { email, password: PASSWORD, code }, device());
   const [first = '', second = ''] = codes;
   opened(await sign(first.toUpperCase().replaceAll('-', ' ')));
   await expect(sign(first)).rejects.toThrow('wrong');
   later(16 * 60_000);
-  await removeTotp(deps, userId);
+  await removeTotp(deps, acting(session));
   const without = opened(await signIn(deps, { email, password: PASSWORD, code: second }, device()));
   const { rows } = await sql<{ has_second_factor: boolean }>`
     select has_second_factor from console_session where session_id = ${without.sessionId}`.execute(
@@ -284,7 +234,9 @@ test('passwords that anybody would try are refused', { timeout: LONG_MS }, async
     email,
     'x'.repeat(257),
   ])
-    await expect(setPassword(platform, session, password), password).rejects.toThrow(/character|first/);
+    await expect(setPassword(platform, acting(session), password), password).rejects.toThrow(
+      /character|first/,
+    );
 });
 
 test('the owner of a sandbox comes in by links, each once, and is who somebody made of them since', {

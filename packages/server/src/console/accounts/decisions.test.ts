@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { admitTry, isProofStale, isSessionAlive, matchingStep, stepAt } from './decisions.ts';
+import { admitTry, isProofStale, isSessionAlive, matchingStep, stepAt, TRIES } from './decisions.ts';
 import { leavesNoOwner } from './members.ts';
 
 const MINUTE = 60_000;
@@ -38,12 +38,13 @@ test('F7: however tries come, no 15 minutes have more than their number, and the
   const gaps = fc.array(fc.integer({ min: 0, max: 6 * MINUTE }), { maxLength: 80 });
   fc.assert(
     fc.property(gaps, fc.integer({ min: 1, max: 30 }), (pauses, max) => {
+      const limit = { max, windowMs: 15 * MINUTE };
       let now = NOW;
       let kept: number[] = [];
       const admitted: number[] = [];
       for (const pause of pauses) {
         now += pause;
-        const next = admitTry(kept, now, max);
+        const next = admitTry(kept, now, limit);
         const inWindow = admitted.filter((time) => now - time < 15 * MINUTE).length;
         expect(next === undefined).toBe(inWindow >= max);
         if (next === undefined) continue;
@@ -51,7 +52,7 @@ test('F7: however tries come, no 15 minutes have more than their number, and the
         kept = next;
         expect(kept.length).toBeLessThanOrEqual(max);
       }
-      expect(admitTry(kept, now + 15 * MINUTE, max)).toEqual([now + 15 * MINUTE]);
+      expect(admitTry(kept, now + 15 * MINUTE, limit)).toEqual([now + 15 * MINUTE]);
     }),
   );
 });
@@ -81,4 +82,27 @@ test('whatever is changed one by one, an owner is left', () => {
       expect([...members.values()]).toContain('owner');
     }),
   );
+});
+
+test('F5: a million guesses of a code take 90 years, and a year of guessing finds one in 30 times', () => {
+  let [short, day]: number[][] = [[], []];
+  let admitted = 0;
+  const days = 30;
+  // Somebody who knows the password tries every 20 seconds, on all nodes together.
+  const tries = (days * 24 * 60 * MINUTE) / 20_000;
+  for (let i = 0; i < tries; i += 1) {
+    const nowMs = NOW + i * 20_000;
+    const next = admitTry(short ?? [], nowMs, TRIES.factor);
+    if (next === undefined) continue;
+    short = next;
+    const ofDay = admitTry(day ?? [], nowMs, TRIES.factor_day);
+    if (ofDay === undefined) continue;
+    day = ofDay;
+    admitted += 1;
+  }
+  expect(tries).toBeGreaterThan(100_000);
+  expect(admitted / days).toBe(TRIES.factor_day.max);
+  expect(1_000_000 / (admitted / days) / 365).toBeGreaterThan(90);
+  // Three codes of a million are right at any time.
+  expect((365 * TRIES.factor_day.max * 3) / 1_000_000).toBeLessThan(1 / 30);
 });

@@ -1,10 +1,12 @@
 // What holds for sessions, tries and codes, without I/O. Times are real Unix milliseconds by the database's clock.
 
 const MINUTE_MS = 60_000;
-const SESSION_MS = 12 * 60 * MINUTE_MS;
+/** How long a session lives at most. */
+export const SESSION_MS = 12 * 60 * MINUTE_MS;
 const IDLE_MS = 30 * MINUTE_MS;
 const PROOF_MS = 5 * MINUTE_MS;
 const WINDOW_MS = 15 * MINUTE_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A time this far ahead was written under another clock: what depends on it holds no longer. */
 const AHEAD_MS = MINUTE_MS;
 const STEP_MS = 30_000;
@@ -26,8 +28,28 @@ export function isSessionAlive(session: SessionTimes, nowMs: number, movesMoney:
 export const isProofStale = (provedAtMs: number, nowMs: number): boolean =>
   nowMs - provedAtMs >= PROOF_MS || provedAtMs > nowMs + AHEAD_MS;
 
-/** How many tries any 15 minutes may have. */
-export const TRIES = { account: 10, address: 30, factor: 5 } as const;
+export interface TryLimit {
+  max: number;
+  /** Any time of this length has at most so many tries. */
+  windowMs: number;
+}
+
+/**
+ * Whoever is signed in has limits of their own, so that strangers who guess lock nobody out of a change. Codes are short:
+ * whoever knows the password has no more than these tries a day.
+ */
+export const TRIES = {
+  account: { max: 10, windowMs: WINDOW_MS },
+  address: { max: 30, windowMs: WINDOW_MS },
+  factor: { max: 5, windowMs: WINDOW_MS },
+  factor_day: { max: 30, windowMs: DAY_MS },
+  proof: { max: 10, windowMs: WINDOW_MS },
+  proof_factor: { max: 5, windowMs: WINDOW_MS },
+  proof_factor_day: { max: 30, windowMs: DAY_MS },
+} as const satisfies Record<string, TryLimit>;
+
+/** Tries of longer ago count nowhere. */
+export const FORGOTTEN_MS = 2 * DAY_MS;
 
 /**
  * Admits one more try, or refuses it. Refused tries do not count, so that nobody is locked out for longer than the window;
@@ -35,8 +57,12 @@ export const TRIES = { account: 10, address: 30, factor: 5 } as const;
  *
  * @returns the tries to remember; undefined: refused
  */
-export function admitTry(timesMs: readonly number[], nowMs: number, max: number): number[] | undefined {
-  const recent = timesMs.filter((time) => nowMs - time < WINDOW_MS);
+export function admitTry(
+  timesMs: readonly number[],
+  nowMs: number,
+  { max, windowMs }: TryLimit,
+): number[] | undefined {
+  const recent = timesMs.filter((time) => nowMs - time < windowMs);
   return recent.length >= max ? undefined : [...recent, nowMs];
 }
 

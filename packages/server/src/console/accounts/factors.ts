@@ -1,9 +1,10 @@
 import { Secret, TOTP } from 'otpauth';
 import { type Db, type Tx, transact } from '../../platform/db/index.ts';
-import { Fail } from '../../platform/fail.ts';
+import { Fail, invariant } from '../../platform/fail.ts';
 import type { Vault } from '../../platform/secrets/index.ts';
 import { matchingStep } from './decisions.ts';
 import { digestOfCode, makeRecoveryCode } from './secrets.ts';
+import { type Acting, keepOnly, recordOwn } from './sessions.ts';
 import type { UserRow } from './tables.ts';
 import { type ConsoleDeps, getUser } from './users.ts';
 
@@ -93,14 +94,16 @@ const wrongCode = () =>
   });
 
 /**
- * Ends the set-up: the session that gave the code has its second factor from now on.
+ * Ends the set-up: the session that gave the code has its second factor from now on, and the others end.
  *
- * @returns ten recovery codes, shown once
+ * @returns ten recovery codes, shown once, and the session's new secret
  */
 export async function confirmTotp(
   deps: ConsoleDeps,
-  { userId, sessionId, code }: { userId: string; sessionId: string; code: string },
-): Promise<string[]> {
+  acting: Acting,
+  code: string,
+): Promise<{ codes: string[]; token: string }> {
+  const { userId } = acting;
   const user = await getUser(deps.db, userId);
   const nowMs = deps.clock.nowMs();
   const step = user.totp_confirmed ? undefined : stepOf(deps.vault, user, code, nowMs);
@@ -115,23 +118,25 @@ export async function confirmTotp(
       .where('totp_secret', '=', user.totp_secret)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw wrongCode();
-    await tx
-      .updateTable('console_session')
-      .set({ has_second_factor: true, proved_at_ms: nowMs })
-      .where('session_id', '=', sessionId)
-      .execute();
-    return await writeRecoveryCodes(tx, userId);
+    const codes = await writeRecoveryCodes(tx, userId);
+    const token = await keepOnly(tx, acting, nowMs, { hasSecondFactor: true, isRotated: true });
+    invariant(token !== undefined, 'a rotated session has another secret');
+    await recordOwn(tx, deps, acting, { action: 'factors.setUpTotp' });
+    return { codes, token };
   });
 }
 
-/** Takes the authenticator app and its recovery codes away. */
-export async function removeTotp({ db }: ConsoleDeps, userId: string): Promise<void> {
-  await transact(db, async (tx) => {
+/** Takes the authenticator app and its recovery codes away. No session has a second factor then; all others end. */
+export async function removeTotp(deps: ConsoleDeps, acting: Acting): Promise<void> {
+  const { userId } = acting;
+  await transact(deps.db, async (tx) => {
     await tx
       .updateTable('console_user')
       .set({ totp_secret: null, totp_confirmed: false })
       .where('user_id', '=', userId)
       .execute();
     await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
+    await keepOnly(tx, acting, deps.clock.nowMs(), { hasSecondFactor: false });
+    await recordOwn(tx, deps, acting, { action: 'factors.removeTotp' });
   });
 }

@@ -1,6 +1,7 @@
+export { sweepAccounts } from './clear.ts';
 export * as factors from './factors.ts';
 export { makeSandboxOwner, makeSignInLink, redeemLink } from './links.ts';
-export { endAllSessions, endSession, findSession, listSessions, rotateSession } from './sessions.ts';
+export { type Acting, endAllSessions, endSession, findSession, listSessions } from './sessions.ts';
 export * as signIns from './sign-in.ts';
 export type { SessionRow } from './tables.ts';
 export * as users from './users.ts';

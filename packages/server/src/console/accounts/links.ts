@@ -1,8 +1,12 @@
+import type { Selectable } from 'kysely';
+import { recordChange } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
-import { type Tx, transact } from '../../platform/db/index.ts';
+import { type Tables, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
+import { encodeId } from '../../tenancy/index.ts';
+import { isUnchanged, lockUser } from './lock-user.ts';
 import { makeLink } from './make-link.ts';
-import { roleOf, writeRole } from './members.ts';
+import { checkMayAssign, lockMembers, roleOf, writeRole } from './members.ts';
 import { hashPassword } from './passwords.ts';
 import { digestOf } from './secrets.ts';
 import { type Device, openSession } from './sessions.ts';
@@ -30,9 +34,10 @@ const signInLink = (tx: Tx, userId: string, nowMs: number) =>
   makeLink(tx, { userId, kind: 'sign_in', merchantId: null, role: null, madeBy: null }, nowMs);
 
 /** Makes the owner of a sandbox who also operates it, unless somebody has changed that since. @returns a link */
-export async function makeSandboxOwner({ db, clock }: ConsoleDeps, merchantId: string) {
-  const nowMs = clock.nowMs();
-  return await transact(db, async (tx) => {
+export async function makeSandboxOwner(deps: ConsoleDeps, merchantId: string) {
+  const nowMs = deps.clock.nowMs();
+  return await transact(deps.db, async (tx) => {
+    await lockMembers(tx, merchantId);
     const known = await tx
       .selectFrom('console_user')
       .select('user_id')
@@ -40,12 +45,22 @@ export async function makeSandboxOwner({ db, clock }: ConsoleDeps, merchantId: s
       .executeTakeFirst();
     const { user_id: userId } = await ensureUser(tx, SANDBOX_OWNER, nowMs);
     if (known === undefined) {
-      await writeRole(tx, { merchantId, userId, nowMs }, 'owner');
-      await writeRole(tx, { merchantId: NIL_ID, userId, nowMs }, 'operator');
+      const actor = { kind: 'cli' as const, id: 'start of the sandbox' };
+      for (const [of, role] of [
+        [merchantId, 'owner'],
+        [NIL_ID, 'operator'],
+      ] as const) {
+        await writeRole(tx, { merchantId: of, userId, nowMs }, role);
+        const change = { merchantId: of, actor, origin: 'localhost', action: 'users.makeSandboxOwner' };
+        const after = { user_id: encodeId('user', userId), role };
+        await recordChange(tx, deps, change, { before: { role: null }, after });
+      }
     }
     return await signInLink(tx, userId, nowMs);
   });
 }
+
+type LinkRow = Selectable<Tables['console_link']>;
 
 export interface Redemption {
   token: string;
@@ -72,36 +87,60 @@ export async function redeemLink(
   const user = await getUser(deps.db, link.user_id);
   const isNew = link.kind === 'invitation' && user.password_hash === null;
   const newHash = isNew ? await hashPassword(password, user.email) : undefined;
-  let hasSecondFactor = link.kind === 'sign_in';
+  let checked = { user, hasSecondFactor: link.kind === 'sign_in' };
   if (link.kind === 'invitation' && !isNew) {
     const factor = await checkCredentials(deps, { email: user.email, password, code }, device);
     if (factor === 'code_required') return factor;
-    ({ hasSecondFactor } = factor);
+    checked = factor;
   }
-  const nowMs = deps.clock.nowMs();
+  const { hasSecondFactor } = checked;
   return await transact(deps.db, async (tx) => {
-    // Of two who redeem it at once the second finds it used.
-    const { numUpdatedRows } = await tx
-      .updateTable('console_link')
-      .set({ used_at_ms: nowMs })
-      .where('digest', '=', digest)
-      .where('used_at_ms', 'is', null)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw unusable();
+    const accepted = await useLink(tx, deps, link);
+    // Another invitation may have set a password meanwhile, or somebody may have changed it: then this person must give it.
+    if (link.kind === 'invitation' && !(await isUnchanged(tx, checked.user))) throw unusable();
     if (newHash !== undefined) {
-      const { numUpdatedRows: set } = await tx
-        .updateTable('console_user')
-        .set({ password_hash: newHash })
-        .where('user_id', '=', user.user_id)
-        // Another invitation may have set one meanwhile: this person must give it.
-        .where('password_hash', 'is', null)
-        .executeTakeFirst();
-      if (set === 0n) throw unusable();
+      const { user_id: userId } = await lockUser(tx, user.user_id);
+      const named = tx.updateTable('console_user').where('user_id', '=', userId);
+      await named.set({ password_hash: newHash }).execute();
     }
-    if (link.merchant_id !== null && link.role !== null) {
-      const place = { merchantId: link.merchant_id, userId: user.user_id, nowMs };
-      await writeRole(tx, place, roleOf(link.merchant_id, link.role));
+    if (accepted !== undefined) {
+      const { merchantId, after } = accepted;
+      const actor = { kind: 'user' as const, id: encodeId('user', user.user_id) };
+      const origin = device.remoteAddress;
+      const change = { merchantId, actor, origin, action: 'users.acceptInvitation' };
+      await recordChange(tx, deps, change, { before: { role: null }, after });
     }
     return await openSession(tx, deps, { userId: user.user_id, hasSecondFactor, device });
   });
+}
+
+/**
+ * Spends a link, and gives the role of an invitation if whoever made it may still give that role.
+ *
+ * @returns what was given, for the audit log
+ * @throws Fail `authentication_required`
+ */
+async function useLink(tx: Tx, deps: ConsoleDeps, link: LinkRow) {
+  const { merchant_id: merchantId, user_id: userId, made_by: madeBy } = link;
+  const nowMs = deps.clock.nowMs();
+  const members = merchantId === null ? undefined : await lockMembers(tx, merchantId);
+  // Of two who redeem it at once the second finds it used; who dropped it meanwhile held the lock of the members.
+  const { numUpdatedRows } = await tx
+    .updateTable('console_link')
+    .set({ used_at_ms: nowMs })
+    .where('digest', '=', link.digest)
+    .where('used_at_ms', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw unusable();
+  if (merchantId === null || members === undefined || link.role === null) return undefined;
+  const role = roleOf(merchantId, link.role);
+  if (members.has(userId)) throw unusable();
+  if (madeBy !== null) {
+    const change = { merchantId, userId, before: null, after: role };
+    await checkMayAssign(tx, madeBy, members, change).catch((error: unknown) => {
+      throw error instanceof Fail ? unusable() : error;
+    });
+  }
+  await writeRole(tx, { merchantId, userId, nowMs }, role);
+  return { merchantId, after: { role, invited_by: madeBy === null ? null : encodeId('user', madeBy) } };
 }

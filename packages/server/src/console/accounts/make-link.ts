@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/index.ts';
+import { invariant } from '../../platform/fail.ts';
 import { digestOf, makeToken } from './secrets.ts';
 
 const HOUR_MS = 3_600_000;
@@ -37,16 +38,39 @@ export async function makeLink(
   return { token, expiresAtMs };
 }
 
-/** Deletes unused invitations of a merchant, for a person or made by one. @returns whether there was one */
+/**
+ * Deletes unused links for a person or made by one, of one merchant or of all. Nobody named: not every link is meant.
+ *
+ * @returns whether there was one
+ */
 export async function dropLinks(
   tx: Tx,
-  { merchantId, userId, madeBy }: { merchantId: string; userId?: string; madeBy?: string },
+  {
+    merchantId,
+    userId,
+    madeBy,
+  }: { merchantId?: string } & ({ userId: string; madeBy?: never } | { userId?: never; madeBy: string }),
 ): Promise<boolean> {
-  let links = tx
-    .deleteFrom('console_link')
-    .where('used_at_ms', 'is', null)
-    .where('merchant_id', '=', merchantId);
+  invariant(userId !== undefined || madeBy !== undefined, 'links of somebody are dropped');
+  let links = tx.deleteFrom('console_link').where('used_at_ms', 'is', null);
+  if (merchantId !== undefined) links = links.where('merchant_id', '=', merchantId);
   if (userId !== undefined) links = links.where('user_id', '=', userId);
   if (madeBy !== undefined) links = links.where('made_by', '=', madeBy);
   return (await links.executeTakeFirst()).numDeletedRows > 0n;
+}
+
+/** The roles of a merchant that unused links would give a person. */
+export async function pendingRoles(
+  tx: Tx,
+  { merchantId, userId, nowMs }: { merchantId: string; userId: string; nowMs: number },
+): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('console_link')
+    .select('role')
+    .where('user_id', '=', userId)
+    .where('merchant_id', '=', merchantId)
+    .where('used_at_ms', 'is', null)
+    .where('expires_at_ms', '>', BigInt(nowMs))
+    .execute();
+  return rows.flatMap(({ role }) => role ?? []);
 }

@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { INSTALLATION_ROLES, type InstallationRole, ROLES, type Role } from '../roles.ts';
+import { INSTALLATION_ROLES, type InstallationRole, mayAssign, ROLES, type Role } from '../roles.ts';
 
 export type AnyRole = Role | InstallationRole;
 
@@ -40,15 +41,20 @@ export async function writeRole(
     .execute();
 }
 
-/** Locks a merchant's members, or the installation's, so that of two who leave at once one sees the other. */
+/** Of locks on the members of merchants; any number that no other lock of the product uses. */
+const LOCK_CLASS = 1_836_409_714;
+
+/**
+ * Locks a merchant's members, or the installation's, so that of two changes at once the second sees the first: also where
+ * nobody is a member yet, whose rows could not be locked.
+ */
 export async function lockMembers(tx: Tx, merchantId: string): Promise<Map<string, AnyRole>> {
+  await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::int, hashtext(${merchantId}::text))`.execute(tx);
   if (merchantId === NIL_ID) {
     const rows = await tx
       .selectFrom('console_user')
       .select(['user_id', 'installation_role'])
       .where('installation_role', 'is not', null)
-      .orderBy('user_id')
-      .forUpdate()
       .execute();
     return new Map(
       rows.flatMap((row) => (row.installation_role === null ? [] : [[row.user_id, row.installation_role]])),
@@ -58,8 +64,6 @@ export async function lockMembers(tx: Tx, merchantId: string): Promise<Map<strin
     .selectFrom('console_membership')
     .select(['user_id', 'role'])
     .where('merchant_id', '=', merchantId)
-    .orderBy('user_id')
-    .forUpdate()
     .execute();
   return new Map(rows.map((row) => [row.user_id, row.role]));
 }
@@ -72,4 +76,49 @@ export function leavesNoOwner(
 ): boolean {
   if (members.get(userId) !== 'owner' || role === 'owner') return false;
   return [...members.values()].filter((one) => one === 'owner').length === 1;
+}
+
+const merchantRole = (role: string | null | undefined): Role | null =>
+  ROLES.find((one) => one === role) ?? null;
+
+/** A change of one person's role with a merchant. */
+export interface RoleChange {
+  merchantId: string;
+  userId: string;
+  /** The role that they have, or that an unused invitation would give them. */
+  before: string | null | undefined;
+  after: string | null;
+}
+
+/**
+ * Whether somebody may make a change, by the roles that they have now. Call it under the lock of the members.
+ *
+ * @throws Fail `forbidden`
+ */
+export async function checkMayAssign(
+  tx: Tx,
+  by: string,
+  members: ReadonlyMap<string, AnyRole>,
+  { merchantId, userId, before, after }: RoleChange,
+): Promise<void> {
+  if (by === userId) throw new Fail('forbidden', 'Nobody changes their own role. Ask somebody else who may.');
+  // The installation's people are changed from the command line alone.
+  if (merchantId === NIL_ID) throw new Fail('forbidden', 'Roles of the installation are not given here.');
+  const operator = await tx
+    .selectFrom('console_user')
+    .select('installation_role')
+    .where('user_id', '=', by)
+    .forShare()
+    .executeTakeFirst();
+  const role = merchantRole(members.get(by));
+  const installationRole = operator?.installation_role ?? null;
+  const hasOwner = [...members.values()].includes('owner');
+  const change = { before: merchantRole(before), after: merchantRole(after), hasOwner };
+  if (mayAssign({ role, installationRole }, change)) return;
+  throw new Fail(
+    'forbidden',
+    role === null && installationRole === 'operator'
+      ? 'This merchant has an owner, and its own people manage its users.'
+      : 'Only an owner makes, changes or removes owners.',
+  );
 }

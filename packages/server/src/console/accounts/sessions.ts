@@ -1,15 +1,15 @@
 import { type AuditDeps, recordChange } from '../../audit/index.ts';
 import { NIL_ID, newId } from '../../platform/db/ids/index.ts';
-import type { Db, Tx } from '../../platform/db/index.ts';
+import { type Db, type Tx, transact } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
 import { shorten } from '../../platform/secrets/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
-import { isSessionAlive } from './decisions.ts';
+import { isSessionAlive, SESSION_MS } from './decisions.ts';
 import { digestOf, makeToken } from './secrets.ts';
 import type { SessionRow } from './tables.ts';
 
 const USER_AGENT_MAX = 200;
 const SEEN_EVERY_MS = 60_000;
-const KEPT_MS = 30 * 86_400_000;
 
 /** Where somebody sits. */
 export interface Device {
@@ -36,11 +36,6 @@ export async function openSession(
   const nowMs = deps.clock.nowMs();
   const token = makeToken();
   const sessionId = newId();
-  await tx
-    .deleteFrom('console_session')
-    .where('user_id', '=', userId)
-    .where('created_at_ms', '<', BigInt(nowMs - KEPT_MS))
-    .execute();
   await tx
     .insertInto('console_session')
     .values({
@@ -92,42 +87,87 @@ export async function findSession(
   return row;
 }
 
-/** Gives a session another secret, as its rights have grown: whoever had the one before has nothing. */
-export async function rotateSession(db: Db, sessionId: string): Promise<string> {
-  const token = makeToken();
-  await db
+/** A person who changes what is their own, in which session and from where. */
+export interface Acting {
+  userId: string;
+  sessionId: string;
+  remoteAddress: string;
+  requestId?: string | undefined;
+}
+
+/** Records what a person changed of their own, in the transaction that changes it: refusals leave nothing behind. */
+export async function recordOwn(
+  tx: Tx,
+  deps: AuditDeps,
+  { userId, remoteAddress: origin, requestId }: Acting,
+  { action, input }: { action: string; input?: unknown },
+): Promise<void> {
+  const actor = { kind: 'user' as const, id: encodeId('user', userId) };
+  await recordChange(tx, deps, { merchantId: NIL_ID, actor, origin, action, requestId }, { input });
+}
+
+/**
+ * Ends all sessions of a person but the one in which they changed password or factors, and changes that one: what was
+ * proved before counts nowhere else. It has another secret where its rights grow, so whoever had the one before has nothing.
+ *
+ * @returns the secret, if it has another one
+ * @throws Fail `authentication_required` for a session that was ended meanwhile
+ */
+export async function keepOnly(
+  tx: Tx,
+  { userId, sessionId }: Pick<Acting, 'userId' | 'sessionId'>,
+  nowMs: number,
+  change: { hasSecondFactor?: boolean; isRotated?: boolean },
+): Promise<string | undefined> {
+  await endSessionsOf(tx, userId, nowMs, sessionId);
+  const { hasSecondFactor, isRotated = false } = change;
+  const token = isRotated ? makeToken() : undefined;
+  const { numUpdatedRows } = await tx
     .updateTable('console_session')
-    .set({ digest: digestOf(token) })
+    .set({
+      seen_at_ms: nowMs,
+      ...(hasSecondFactor === undefined ? {} : { has_second_factor: hasSecondFactor }),
+      ...(token === undefined ? {} : { digest: digestOf(token), proved_at_ms: nowMs }),
+    })
     .where('session_id', '=', sessionId)
+    .where('user_id', '=', userId)
     .where('ended_at_ms', 'is', null)
-    .execute();
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new Fail('authentication_required', 'Your session has ended.');
   return token;
 }
 
-/** Sessions that have not been ended, newest first; old ones may have ended by time. */
-export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
+/** Sessions that have not ended, newest first. */
+export async function listSessions(db: Db, userId: string, nowMs: number): Promise<SessionRow[]> {
   return await db
     .selectFrom('console_session')
     .selectAll()
     .where('user_id', '=', userId)
     .where('ended_at_ms', 'is', null)
+    .where('created_at_ms', '>', BigInt(nowMs - SESSION_MS))
     .orderBy('created_at_ms', 'desc')
     .execute();
 }
 
-/** Ends one session of a person. @returns false: there is no such one */
+/** Ends one session of a person, by default the one in which they act. @returns false: there is no such one */
 export async function endSession(
-  db: Db,
-  { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
+  deps: AuditDeps,
+  acting: Acting,
+  sessionId = acting.sessionId,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('console_session')
-    .set({ ended_at_ms: nowMs })
-    .where('user_id', '=', userId)
-    .where('session_id', '=', sessionId)
-    .where('ended_at_ms', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return await transact(deps.db, async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('console_session')
+      .set({ ended_at_ms: deps.clock.nowMs() })
+      .where('user_id', '=', acting.userId)
+      .where('session_id', '=', sessionId)
+      .where('ended_at_ms', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
+    const input = { session_id: encodeId('session', sessionId) };
+    await recordOwn(tx, deps, acting, { action: 'sessions.end', input });
+    return true;
+  });
 }
 
 /** Ends the sessions of a person, but for one that goes on. */
@@ -140,12 +180,19 @@ export async function endSessionsOf(db: Db, userId: string, nowMs: number, kept?
   await (kept === undefined ? open : open.where('session_id', '!=', kept)).execute();
 }
 
-/** Ends every session, as after a backup was put back: it may hold some that were ended since. @returns how many */
+/**
+ * Ends every session and every unused link, as after a backup was put back: it may hold some that were ended since.
+ *
+ * @returns how many sessions
+ */
 export async function endAllSessions(db: Db, nowMs: number): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('console_session')
-    .set({ ended_at_ms: nowMs })
-    .where('ended_at_ms', 'is', null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+  return await transact(db, async (tx) => {
+    await tx.deleteFrom('console_link').where('used_at_ms', 'is', null).execute();
+    const { numUpdatedRows } = await tx
+      .updateTable('console_session')
+      .set({ ended_at_ms: nowMs })
+      .where('ended_at_ms', 'is', null)
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  });
 }

@@ -1,10 +1,12 @@
 import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
+import { dropSignInLinks } from './clear.ts';
 import { takeRecoveryCode, takeTotp } from './factors.ts';
+import { isUnchanged, lockUser } from './lock-user.ts';
 import { hashPassword, isPassword } from './passwords.ts';
-import { type Device, endSessionsOf, type NewSession, openSession } from './sessions.ts';
+import { type Acting, type Device, keepOnly, type NewSession, openSession, recordOwn } from './sessions.ts';
 import type { UserRow } from './tables.ts';
-import { forgetTries, takeTry } from './tries.ts';
+import { forgetTries, takeTry, takeTryFrom } from './tries.ts';
 import { type ConsoleDeps, findUserByEmail, getUser, normalEmail } from './users.ts';
 
 export interface Credentials {
@@ -22,23 +24,29 @@ const refused = () =>
   );
 
 type SecondFactor = 'given' | 'none_set_up' | 'missing' | 'wrong';
+/** Who is signed in is counted apart: a stranger's tries do not lock them out. */
+type FactorTries = readonly ['factor', 'factor_day'] | readonly ['proof_factor', 'proof_factor_day'];
 
 async function checkFactor(
   deps: ConsoleDeps,
   user: UserRow,
-  code: string | undefined,
+  { code, tries }: { code: string | undefined; tries: FactorTries },
 ): Promise<SecondFactor> {
   if (!user.totp_confirmed) return 'none_set_up';
   if (code === undefined || code === '') return 'missing';
-  if (!(await takeTry(deps.db, 'factor', user.user_id, deps.clock.nowMs()))) return 'wrong';
+  for (const kind of tries)
+    if (!(await takeTry(deps.db, kind, user.user_id, deps.clock.nowMs()))) return 'wrong';
   const isRight = (await takeTotp(deps, user, code)) || (await takeRecoveryCode(deps, user.user_id, code));
-  return isRight ? 'given' : 'wrong';
+  if (!isRight) return 'wrong';
+  await forgetTries(deps.db, tries, user.user_id);
+  return 'given';
 }
 
 export type SignIn = NewSession | 'code_required';
 
 interface Checked {
-  userId: string;
+  /** As they were when password and code were checked. */
+  user: UserRow;
   hasSecondFactor: boolean;
 }
 
@@ -56,7 +64,7 @@ export async function checkCredentials(
 ): Promise<Checked | 'code_required'> {
   const { db, clock, log } = deps;
   const email = normalEmail(typed);
-  if (!(await takeTry(db, 'address', device.remoteAddress, clock.nowMs())))
+  if (!(await takeTryFrom(db, device.remoteAddress, clock.nowMs())))
     throw new Fail('rate_limited', {
       message: 'Too many tries from this address. Wait for 15 minutes.',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -69,53 +77,73 @@ export async function checkCredentials(
     log.warn({ ...facts, locked: !isAdmitted }, 'a sign-in was refused');
     throw refused();
   }
-  const factor = await checkFactor(deps, user, code);
+  const factor = await checkFactor(deps, user, { code, tries: ['factor', 'factor_day'] });
   if (factor === 'missing') return 'code_required';
   if (factor === 'wrong') {
     log.warn(facts, 'a second factor was refused');
     throw refused();
   }
-  await forgetTries(db, email, clock.nowMs());
-  return { userId: user.user_id, hasSecondFactor: factor === 'given' };
+  await forgetTries(db, ['account'], email);
+  return { user, hasSecondFactor: factor === 'given' };
 }
 
 /** Signs a person in. @throws Fail as `checkCredentials` */
 export async function signIn(deps: ConsoleDeps, given: Credentials, device: Device): Promise<SignIn> {
   const checked = await checkCredentials(deps, given, device);
   if (checked === 'code_required') return checked;
-  return await transact(deps.db, (tx) => openSession(tx, deps, { ...checked, device }));
-}
-
-/** Sets a password and ends all other sessions of the person. The caller has asked for a fresh proof. */
-export async function setPassword(
-  { db, clock }: ConsoleDeps,
-  { userId, sessionId }: { userId: string; sessionId: string },
-  password: string,
-): Promise<void> {
-  const { email } = await getUser(db, userId);
-  const password_hash = await hashPassword(password, email);
-  await transact(db, async (tx) => {
-    await tx.updateTable('console_user').set({ password_hash }).where('user_id', '=', userId).execute();
-    await endSessionsOf(tx, userId, clock.nowMs(), sessionId);
+  const { user, hasSecondFactor } = checked;
+  return await transact(deps.db, async (tx) => {
+    if (!(await isUnchanged(tx, user))) throw refused();
+    return await openSession(tx, deps, { userId: user.user_id, hasSecondFactor, device });
   });
 }
 
-/** Proves again who sits there, for changes that ask for a fresh proof. @throws Fail `authentication_required` */
+/**
+ * Sets a password; all other sessions of the person end, and links that would sign them in. The caller has asked for a
+ * fresh proof.
+ */
+export async function setPassword(deps: ConsoleDeps, acting: Acting, password: string): Promise<void> {
+  const { userId } = acting;
+  const { email } = await getUser(deps.db, userId);
+  const password_hash = await hashPassword(password, email);
+  await transact(deps.db, async (tx) => {
+    // Sign-ins with the password of before wait here, and find another one.
+    await lockUser(tx, userId);
+    await tx.updateTable('console_user').set({ password_hash }).where('user_id', '=', userId).execute();
+    await dropSignInLinks(tx, userId);
+    await keepOnly(tx, acting, deps.clock.nowMs(), {});
+    await recordOwn(tx, deps, acting, { action: 'password.set' });
+  });
+}
+
+/**
+ * Proves again who sits there, for changes that ask for a fresh proof.
+ *
+ * @throws Fail `authentication_required`; `rate_limited` after too many tries
+ */
 export async function proveAgain(
   deps: ConsoleDeps,
-  { userId, sessionId }: { userId: string; sessionId: string },
+  { userId, sessionId }: Pick<Acting, 'userId' | 'sessionId'>,
   { password, code }: { password: string; code?: string | undefined },
 ): Promise<void> {
+  // Whoever is signed in knows that the account exists: nothing is hidden by hashing for it.
+  if (!(await takeTry(deps.db, 'proof', userId, deps.clock.nowMs())))
+    throw new Fail('rate_limited', {
+      message: 'Too many tries. Wait for 15 minutes.',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   const user = await getUser(deps.db, userId);
-  const isAdmitted = await takeTry(deps.db, 'account', user.email, deps.clock.nowMs());
-  const isRight = await isPassword(user.password_hash, password);
-  if (!isRight || !isAdmitted) throw refused();
-  const factor = await checkFactor(deps, user, code);
+  if (!(await isPassword(user.password_hash, password))) throw refused();
+  const factor = await checkFactor(deps, user, { code, tries: ['proof_factor', 'proof_factor_day'] });
   if (factor !== 'given' && factor !== 'none_set_up') throw refused();
-  await deps.db
-    .updateTable('console_session')
-    .set({ proved_at_ms: deps.clock.nowMs() })
-    .where('session_id', '=', sessionId)
-    .where('ended_at_ms', 'is', null)
-    .execute();
+  await forgetTries(deps.db, ['proof'], userId);
+  await transact(deps.db, async (tx) => {
+    if (!(await isUnchanged(tx, user))) throw refused();
+    await tx
+      .updateTable('console_session')
+      .set({ proved_at_ms: deps.clock.nowMs() })
+      .where('session_id', '=', sessionId)
+      .where('ended_at_ms', 'is', null)
+      .execute();
+  });
 }

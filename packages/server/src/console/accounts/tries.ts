@@ -1,23 +1,21 @@
 import { sql } from 'kysely';
 import { type Db, transact } from '../../platform/db/index.ts';
-import { admitTry, TRIES } from './decisions.ts';
+import { networkOf } from '../../platform/network-of.ts';
+import { admitTry, FORGOTTEN_MS, TRIES } from './decisions.ts';
 import { digestOf } from './secrets.ts';
 
-const FORGOTTEN_MS = 3_600_000;
+type TryKind = keyof typeof TRIES;
+
+const subjectOf = (kind: TryKind, name: string) => digestOf(`${kind} ${name}`);
 
 /**
  * Counts a try in a transaction of its own before it is made, so that tries at once on all nodes count too.
  *
- * @param name the address or e-mail as it came; only its digest is kept
+ * @param name the e-mail, the user's id or the address; only its digest is kept
  * @returns false: refused
  */
-export async function takeTry(
-  db: Db,
-  kind: keyof typeof TRIES,
-  name: string,
-  nowMs: number,
-): Promise<boolean> {
-  const subject = digestOf(`${kind} ${name}`);
+export async function takeTry(db: Db, kind: TryKind, name: string, nowMs: number): Promise<boolean> {
+  const subject = subjectOf(kind, name);
   return await transact(db, async (tx) => {
     // Locks the row, and makes it where there is none.
     const { times_ms: times } = await tx
@@ -39,15 +37,20 @@ export async function takeTry(
   });
 }
 
-/** After success an account's tries begin anew. Tries that count no more are deleted with it. */
-export async function forgetTries(db: Db, email: string, nowMs: number): Promise<void> {
+/** Counts a try from an address; all addresses of one IPv6 subscriber count together. */
+export const takeTryFrom = (db: Db, remoteAddress: string, nowMs: number): Promise<boolean> =>
+  takeTry(db, 'address', networkOf(remoteAddress), nowMs);
+
+/** After success the tries of these kinds begin anew. */
+export async function forgetTries(db: Db, kinds: readonly TryKind[], name: string): Promise<void> {
+  const subjects = kinds.map((kind) => subjectOf(kind, name));
+  await db.deleteFrom('console_attempt').where('subject', 'in', subjects).execute();
+}
+
+/** Deletes tries that count nowhere any more. */
+export async function sweepTries(db: Db, nowMs: number): Promise<void> {
   await db
     .deleteFrom('console_attempt')
-    .where((is) =>
-      is.or([
-        is('subject', '=', digestOf(`account ${email}`)),
-        is('last_at_ms', '<', BigInt(nowMs - FORGOTTEN_MS)),
-      ]),
-    )
+    .where('last_at_ms', '<', BigInt(nowMs - FORGOTTEN_MS))
     .execute();
 }

@@ -3,9 +3,10 @@ import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { getMerchant } from '../../stores/index.ts';
-import { ROLES, type Role, type Roles } from '../roles.ts';
-import { dropLinks, makeLink } from './make-link.ts';
-import { leavesNoOwner, lockMembers, roleOf, writeRole } from './members.ts';
+import type { Roles } from '../roles.ts';
+import { clearIfGone } from './clear.ts';
+import { dropLinks, makeLink, pendingRoles } from './make-link.ts';
+import { checkMayAssign, leavesNoOwner, lockMembers, roleOf, writeRole } from './members.ts';
 import { endSessionsOf } from './sessions.ts';
 import type { UserRow } from './tables.ts';
 
@@ -111,20 +112,6 @@ export async function rolesOf(db: Db, userId: string, merchantId: string): Promi
   return { role: row?.role ?? null, installationRole: row?.installation_role ?? null };
 }
 
-/** Who changes users: undefined for the command line, which may do everything. */
-export interface ByUser {
-  userId: string;
-  mayAssign: (before: Role | null, after: Role | null) => boolean;
-}
-
-const merchantRole = (role: string | null | undefined): Role | null =>
-  ROLES.find((one) => one === role) ?? null;
-
-function checkMay(by: ByUser | undefined, before: string | null | undefined, after: string | null): void {
-  if (by === undefined || by.mayAssign(merchantRole(before), merchantRole(after))) return;
-  throw new Fail('forbidden', 'Only an owner makes, changes or removes owners.');
-}
-
 /** Finds the person of an address, or makes one who cannot sign in yet. */
 export async function ensureUser(tx: Tx, email: string, nowMs: number): Promise<UserRow> {
   const row: UserRow = {
@@ -159,45 +146,55 @@ export interface Invitation {
  * they come, not before: whoever invites the same address elsewhere must not get it. An earlier link of the same merchant
  * works no more.
  *
- * @throws Fail `conflict` for who has a role there
+ * @param by the user who invites; undefined for the command line, which may do everything
+ * @throws Fail `conflict` for who has a role there; `forbidden` where `by` may not give it
  */
 export async function inviteUser(
   { db, clock }: ConsoleDeps,
   { merchantId, email: typed, role: typedRole }: { merchantId: string; email: string; role: string },
-  by?: ByUser,
+  by?: string,
 ): Promise<Invitation> {
   const email = checkEmail(typed);
   const role = roleOf(merchantId, typedRole);
   if (merchantId !== NIL_ID) await getMerchant(db, merchantId);
-  checkMay(by, null, role);
   const nowMs = clock.nowMs();
   return await transact(db, async (tx) => {
+    const members = await lockMembers(tx, merchantId);
     const { user_id: userId } = await ensureUser(tx, email, nowMs);
-    if ((await lockMembers(tx, merchantId)).has(userId))
+    // Whoever replaces an invitation takes its role away, too.
+    const pending = await pendingRoles(tx, { merchantId, userId, nowMs });
+    if (by !== undefined)
+      for (const before of [members.get(userId), ...pending])
+        await checkMayAssign(tx, by, members, { merchantId, userId, before, after: role });
+    if (members.has(userId))
       throw new Fail('conflict', `${email} has a role here already. Change it instead.`);
     await dropLinks(tx, { merchantId, userId });
-    const link = { userId, kind: 'invitation' as const, merchantId, role, madeBy: by?.userId ?? null };
+    const link = { userId, kind: 'invitation' as const, merchantId, role, madeBy: by ?? null };
     return { userId, email, role, ...(await makeLink(tx, link, nowMs)) };
   });
 }
 
 /**
- * Changes a role. Null takes it away, as well as an invitation, and ends the person's sessions. Unused invitations that the
- * person made there work no more.
+ * Changes a role. Null takes it away, as well as an invitation, and ends the person's sessions; who has no role left
+ * anywhere has no password and no second factor either. Unused invitations that the person made there work no more.
  *
- * @throws Fail `conflict` for the last owner
+ * @param by the user who changes it; undefined for the command line
+ * @throws Fail `conflict` for the last owner; `forbidden` where `by` may not
  */
 export async function changeRole(
   { db, clock }: ConsoleDeps,
   { merchantId, userId, role: typed }: { merchantId: string; userId: string; role: string | null },
-  by?: ByUser,
+  by?: string,
 ): Promise<void> {
   const role = typed === null ? null : roleOf(merchantId, typed);
   const nowMs = clock.nowMs();
   await transact(db, async (tx) => {
     const members = await lockMembers(tx, merchantId);
     const before = members.get(userId);
-    checkMay(by, before, role);
+    const pending = await pendingRoles(tx, { merchantId, userId, nowMs });
+    if (by !== undefined)
+      for (const had of [before, ...pending])
+        await checkMayAssign(tx, by, members, { merchantId, userId, before: had, after: role });
     if (before === undefined) {
       const dropped = role === null && (await dropLinks(tx, { merchantId, userId }));
       if (!dropped) throw unknownUser();
@@ -209,7 +206,11 @@ export async function changeRole(
         'This is the last owner of the merchant. Make somebody else an owner first.',
       );
     await writeRole(tx, { merchantId, userId, nowMs }, role);
-    await dropLinks(tx, { merchantId, madeBy: userId });
-    if (role === null) await endSessionsOf(tx, userId, nowMs);
+    await dropLinks(tx, { merchantId, userId });
+    // An operator has invited people of every merchant.
+    await dropLinks(tx, { ...(merchantId === NIL_ID ? {} : { merchantId }), madeBy: userId });
+    if (role !== null) return;
+    await endSessionsOf(tx, userId, nowMs);
+    await clearIfGone(tx, userId);
   });
 }

@@ -5,13 +5,13 @@ import { Fail, invariant } from '../../platform/fail.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
 import {
+  type Acting,
   type ConsoleDeps,
   endSession,
   factors,
   listSessions,
   redeemLink,
   rolesOf,
-  rotateSession,
   signIns,
   users,
 } from '../accounts/index.ts';
@@ -42,6 +42,12 @@ export function userOf({ caller: { actor } }: Pick<Request, 'caller'>) {
   invariant(actor.kind === 'user', 'keys do not come here');
   return actor;
 }
+
+const actingOf = (request: Request): Acting => {
+  const { remoteAddress, requestId } = request;
+  const { userId, sessionId } = userOf(request);
+  return { userId, sessionId, remoteAddress, requestId };
+};
 
 const signedIn = (publicUrl: string, session: signIns.SignIn) =>
   session === 'code_required'
@@ -133,10 +139,9 @@ const Session = Type.Object({
 });
 
 /** @throws Fail `resource_not_found` */
-async function end(deps: ConsoleDeps, request: Request, sessionId: string): Promise<void> {
-  const { userId } = userOf(request);
-  const isEnded = await endSession(deps.db, { userId, sessionId, nowMs: deps.clock.nowMs() });
-  if (!isEnded) throw new Fail('resource_not_found', 'There is no such session.');
+async function end(deps: ConsoleDeps, request: Request, sessionId?: string): Promise<void> {
+  if (!(await endSession(deps, actingOf(request), sessionId)))
+    throw new Fail('resource_not_found', 'There is no such session.');
 }
 
 function sessionRoutes({ deps, publicUrl }: Place): Route[] {
@@ -162,7 +167,7 @@ function sessionRoutes({ deps, publicUrl }: Place): Route[] {
       answer: Done,
       refusals: [],
       handle: async (request) => {
-        await end(deps, request, userOf(request).sessionId);
+        await end(deps, request);
         return { ...DONE, headers: sessionCookie(publicUrl(), null) };
       },
     }),
@@ -182,7 +187,7 @@ function listRoutes({ deps }: Place): Route[] {
       refusals: [],
       handle: async (request) => {
         const { userId, sessionId } = userOf(request);
-        const data = (await listSessions(deps.db, userId)).map((row) => ({
+        const data = (await listSessions(deps.db, userId, deps.clock.nowMs())).map((row) => ({
           session_id: encodeId('session', row.session_id),
           is_this_one: row.session_id === sessionId,
           created_at: isoOf(Number(row.created_at_ms)) ?? '',
@@ -233,13 +238,13 @@ function passwordRoutes({ deps }: Place): Route[] {
       method: 'POST',
       path: '/console/api/password',
       operationId: 'setPassword',
-      summary: 'Set your password; your other sessions end',
+      summary: 'Set your password; your other sessions end, and links that sign you in',
       permission: freshOwn,
       body: Type.Object({ password: Text(1_024) }),
       answer: Done,
       refusals: [],
       handle: async (request) => {
-        await signIns.setPassword(deps, userOf(request), request.body.password);
+        await signIns.setPassword(deps, actingOf(request), request.body.password);
         return DONE;
       },
     }),
@@ -264,15 +269,14 @@ function factorRoutes({ deps, publicUrl }: Place): Route[] {
       method: 'POST',
       path: '/console/api/factors/totp/confirm',
       operationId: 'confirmTotp',
-      summary: 'End the set-up with a code; answers ten recovery codes, shown once',
+      summary: 'End the set-up with a code; answers ten recovery codes, shown once. Your other sessions end',
       permission: freshOwn,
       body: Type.Object({ code: Text(64) }),
       answer: Type.Object({ recovery_codes: Type.Array(Type.String()) }),
       refusals: [],
       handle: async (request) => {
-        const { userId, sessionId } = userOf(request);
-        const codes = await factors.confirmTotp(deps, { userId, sessionId, code: request.body.code });
-        const headers = sessionCookie(publicUrl(), await rotateSession(deps.db, sessionId));
+        const { codes, token } = await factors.confirmTotp(deps, actingOf(request), request.body.code);
+        const headers = sessionCookie(publicUrl(), token);
         return { body: { recovery_codes: codes }, headers };
       },
     }),
@@ -281,12 +285,12 @@ function factorRoutes({ deps, publicUrl }: Place): Route[] {
       method: 'DELETE',
       path: '/console/api/factors/totp',
       operationId: 'removeTotp',
-      summary: 'Remove the authenticator app and its recovery codes',
+      summary: 'Remove the authenticator app and its recovery codes; your other sessions end',
       permission: freshOwn,
       answer: Done,
       refusals: [],
       handle: async (request) => {
-        await factors.removeTotp(deps, userOf(request).userId);
+        await factors.removeTotp(deps, actingOf(request));
         return DONE;
       },
     }),

@@ -4,8 +4,8 @@ import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
-import { type ConsoleDeps, rolesOf, users } from '../accounts/index.ts';
-import { mayAssign, type Permission, ROLES } from '../roles.ts';
+import { type ConsoleDeps, users } from '../accounts/index.ts';
+import { type Permission, ROLES } from '../roles.ts';
 import { userOf } from './own-routes.ts';
 
 type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
@@ -27,13 +27,6 @@ const User = Type.Object({
   second_factor: Type.Boolean(),
 });
 
-/** Who changes users, with what their roles let them assign. */
-async function byUser({ db }: ConsoleDeps, request: Request): Promise<users.ByUser> {
-  const { userId } = userOf(request);
-  const roles = await rolesOf(db, userId, request.caller.merchantId);
-  return { userId, mayAssign: (before, after) => mayAssign(roles, before, after) };
-}
-
 async function change(
   deps: ConsoleDeps,
   request: Request & { params: { user_id: string } },
@@ -41,7 +34,7 @@ async function change(
 ) {
   const { merchantId } = request.caller;
   const userId = decodeId('user', request.params.user_id) ?? NIL_ID;
-  await users.changeRole(deps, { merchantId, userId, role }, await byUser(deps, request));
+  await users.changeRole(deps, { merchantId, userId, role }, userOf(request).userId);
   return { body: { done: true } };
 }
 
@@ -86,11 +79,7 @@ function userRoutes(deps: ConsoleDeps): Route[] {
       refusals: ['conflict'],
       handle: async (request) => {
         const { merchantId } = request.caller;
-        const made = await users.inviteUser(
-          deps,
-          { merchantId, ...request.body },
-          await byUser(deps, request),
-        );
+        const made = await users.inviteUser(deps, { merchantId, ...request.body }, userOf(request).userId);
         const expires_at = isoOf(made.expiresAtMs) ?? '';
         return { body: { user_id: encodeId('user', made.userId), link_token: made.token, expires_at } };
       },
