@@ -1,12 +1,10 @@
 import type { ChainRegistry } from '../chains/index.ts';
 import type { Chain } from '../chains/port/index.ts';
-import type { Tx } from '../platform/db/index.ts';
-import { enqueue, type JobRun } from '../platform/jobs/index.ts';
+import type { JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Rates } from '../rates/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import type { FindAuthority } from './approvals/find-authority.ts';
-import type { TransferRow } from './queries.ts';
 import type { Screen } from './recipients/screen.ts';
 import type { FindUnpayable } from './recipients/unpayable-addresses.ts';
 
@@ -49,26 +47,4 @@ export async function callForEach<T, R>(
     results.push(...(await Promise.all(list.slice(i, i + callsAtOnce).map(call))));
   }
   return results;
-}
-
-/** Kind of the job that reports an outcome to the owner: `payout_item.decided`, payload `{ groupId }`. */
-export const decidedJob = (ownerType: string) => `${ownerType}.decided`;
-
-/** Enqueues the `decided` jobs of the transfers' owners, in the transaction that decides the transfers. */
-export async function notifyOwners(
-  tx: Tx,
-  { deps, merchant }: SendContext,
-  transfers: readonly TransferRow[],
-): Promise<void> {
-  const owners = new Map(transfers.map((one) => [`${one.owner_type} ${one.group_id}`, one]));
-  await enqueue(
-    tx,
-    [...owners.values()].map(({ owner_type: ownerType, group_id: groupId }) => ({
-      merchantId: merchant.merchantId,
-      kind: decidedJob(ownerType),
-      uniqueKey: groupId,
-      dueAtMs: deps.clock.nowMs(),
-      payload: { groupId },
-    })),
-  );
 }

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { type AttemptRow, closeAttempts, type TransferRow, writeOutcomes } from '../queries.ts';
-import { notifyOwners, type SendContext } from '../send-context.ts';
+import { notifyOwners } from '../request-transfers.ts';
+import type { SendContext } from '../send-context.ts';
 import type { TransferVerdict } from '../states.ts';
 import { lockWallet, takeOrdinal } from '../wallets/wallet-queries.ts';
 

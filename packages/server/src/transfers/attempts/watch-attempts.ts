@@ -12,7 +12,8 @@ import {
   readTransfers,
   signedOf,
 } from '../queries.ts';
-import { callForEach, notifyOwners, type SendContext } from '../send-context.ts';
+import { notifyOwners } from '../request-transfers.ts';
+import { callForEach, type SendContext } from '../send-context.ts';
 import { judge } from '../states.ts';
 import { paysNobody } from './movements.ts';
 import { adoptVersion, readDeciding, readVersions } from './versions.ts';

@@ -1,8 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { type Chain, ChainUnavailable, type SignedTx, type TxStatus } from '../../chains/port/index.ts';
 import { post } from '../../ledger/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
-import { transact } from '../../platform/db/index.ts';
+import { type Tx, transact } from '../../platform/db/index.ts';
 import { crashPoint, enqueue } from '../../platform/jobs/index.ts';
 import type { MerchantMode } from '../../tenancy/settings/index.ts';
 import type { VersionStatus } from '../attempts/version-rules.ts';
@@ -10,7 +9,8 @@ import { adoptVersion, readDeciding, readVersions } from '../attempts/versions.t
 import { strayPostings } from '../books/stray.ts';
 import { findPayers, unbookStrays } from '../history/paid-before.ts';
 import { type AttemptRow, HOT_KEY_REF } from '../queries.ts';
-import { decidedJob, type TransferDeps } from '../send-context.ts';
+import { decidedJob } from '../request-transfers.ts';
+import type { TransferDeps } from '../send-context.ts';
 import { fillGap } from '../wallets/fill-gap.ts';
 import { stopNetwork } from './network-stops.ts';
 import { type Comparison, compareWithChain } from './recheck.ts';

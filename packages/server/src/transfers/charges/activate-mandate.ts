@@ -18,7 +18,8 @@ import { countFailedActivations, isActivating, reserveMovement } from '../attemp
 import type { Reserved } from '../attempts/reserve-attempts.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
-import { decidedJob, type SendContext } from '../send-context.ts';
+import { decidedJob } from '../request-transfers.ts';
+import type { SendContext } from '../send-context.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { readWallet } from '../wallets/read-wallet.ts';

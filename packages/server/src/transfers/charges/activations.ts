@@ -4,10 +4,10 @@ import type { Mandate, SignedPermit } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { ActivationFault, AwaitedMandate } from '../attempts/charge-readiness.ts';
-import { SEND_JOB } from '../send-job.ts';
+import { SEND_JOB } from '../request-transfers.ts';
 import { ACTIVATION_MOVES } from '../states.ts';
-import '../tables.ts';
 import { storedMandate, storedPermit } from './charges.ts';
+import '../tables.ts';
 
 // A payer's signed mandate is on the chain before it is charged. Who brings it there are movements of ours, in a group of its
 // own. It ends once, by what a final block holds of it, or before anything was sent.

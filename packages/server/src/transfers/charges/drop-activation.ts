@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import { giveUpAttempt, lockWalletOf } from '../attempts/abandon-attempt.ts';
 import type { AttemptRow } from '../queries.ts';
-import { SEND_JOB } from '../send-job.ts';
+import { SEND_JOB } from '../request-transfers.ts';
 import { type ActivationRow, endActivation, lockOpenActivation } from './activations.ts';
 
 interface Now {

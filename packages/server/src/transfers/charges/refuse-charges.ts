@@ -2,7 +2,8 @@ import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { Merchant } from '../../stores/index.ts';
 import { lockQueued, type TransferRow, writeOutcomes } from '../queries.ts';
-import { decidedJob, type SendContext } from '../send-context.ts';
+import { decidedJob } from '../request-transfers.ts';
+import type { SendContext } from '../send-context.ts';
 import type { TransferFailure } from '../states.ts';
 import { type ChargedWallet, lockAwaitingCharges, lockQueuedCharges } from './charge-queries.ts';
 

@@ -11,8 +11,8 @@ import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/move
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
+import { SEND_JOB } from '../request-transfers.ts';
 import type { TransferDeps } from '../send-context.ts';
-import { SEND_JOB } from '../send-job.ts';
 import { assertPresentWallet } from './present-wallet.ts';
 import { readWallet } from './read-wallet.ts';
 import { lockWallet } from './wallet-queries.ts';
