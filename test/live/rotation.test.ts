@@ -10,7 +10,7 @@ import { SEND_JOB } from '../../packages/server/src/transfers/request-transfers.
 import { closeWallet, rotationJob } from '../../packages/server/src/transfers/rotation/index.ts';
 import type { SendContext } from '../../packages/server/src/transfers/send-context.ts';
 import { WalletRotated } from '../../packages/server/src/transfers/wallets/present-wallet.ts';
-import { readWallet } from '../../packages/server/src/transfers/wallets/read-wallet.ts';
+import { readWallet } from '../../packages/server/src/transfers/wallets/wallet-queries.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';

@@ -11,10 +11,9 @@ import {
 import { isLineDue } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import type { WaitReason } from './attempts/readiness.ts';
-import { replaceStuck } from './attempts/replace-stuck.ts';
 import { type Reserved, reserveAttempts } from './attempts/reserve-attempts.ts';
 import { signReserved } from './attempts/sign-reserved.ts';
-import { sendSigned, watchSent } from './attempts/watch-attempts.ts';
+import { replaceStuck, sendSigned, watchSent } from './attempts/watch-attempts.ts';
 import { checkFinalBlocks } from './blocks/final-blocks.ts';
 import { isStopped } from './blocks/network-stops.ts';
 import { advanceActivation } from './charges/activate-mandate.ts';

@@ -9,9 +9,9 @@ import { callForEach, type SendContext } from '../send-context.ts';
 import { judgeUnbuildable, planAttempts, selectAffordable, type TransferVerdict } from '../states.ts';
 import { type PaymentPrecheck, precheckPayments, prepareWallet } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
-import { readWallet } from '../wallets/read-wallet.ts';
 import {
   lockWallet,
+  readWallet,
   sumOutgoing,
   takeNumbers,
   type Wallet,

@@ -3,7 +3,7 @@ import type { Chain, SignedTx } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockAttempt } from '../blocks/recheck-queries.ts';
 import { type AttemptRow, signedOf } from '../queries.ts';
-import { decidingVersion, type VersionStatus } from './version-rules.ts';
+import { decidingVersion, type VersionStatus } from '../states.ts';
 
 /** All versions of attempts, oldest first, by attempt; reads nothing where none was replaced. */
 export async function readVersions(

@@ -2,8 +2,7 @@ import type { Network } from '@florin/contract/money';
 import type { Merchant } from '../../stores/index.ts';
 import { HOT_KEY_REF } from '../queries.ts';
 import type { TransferDeps } from '../send-context.ts';
-import { readWallet } from '../wallets/read-wallet.ts';
-import { raiseSequence } from '../wallets/wallet-queries.ts';
+import { raiseSequence, readWallet } from '../wallets/wallet-queries.ts';
 
 /**
  * Raises a wallet's next sequence to the chain's, for a wallet that was used elsewhere or a database that is an old copy.

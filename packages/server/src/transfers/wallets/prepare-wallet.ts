@@ -9,8 +9,7 @@ import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '..
 import type { SendContext } from '../send-context.ts';
 import { planAttempts } from '../states.ts';
 import { assertPresentWallet } from './present-wallet.ts';
-import { readWalletAt } from './read-wallet.ts';
-import { lockWallet, type Wallet } from './wallet-queries.ts';
+import { lockWallet, readWalletAt, type Wallet } from './wallet-queries.ts';
 
 /** What the chain says of payments before they take a sequence. */
 export interface PaymentPrecheck {

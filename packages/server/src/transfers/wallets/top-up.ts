@@ -14,8 +14,7 @@ import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../request-transfers.ts';
 import type { TransferDeps } from '../send-context.ts';
 import { assertPresentWallet } from './present-wallet.ts';
-import { readWallet } from './read-wallet.ts';
-import { lockWallet } from './wallet-queries.ts';
+import { lockWallet, readWallet } from './wallet-queries.ts';
 
 /** Room for the fee of the top-up to rise. */
 const FEE_FACTOR = 4n;

@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
+import type { Chain, KeyRef } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { deferred, listed, prepared } from '../../platform/db/statements/index.ts';
 import { type AttemptRow, TANK_KEY_REF } from '../queries.ts';
@@ -218,4 +219,15 @@ export async function raiseSequence(
     .where('next_sequence', '<', wallet.chainNext)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** The wallet of a key as the chain reports it now. Read it before the transaction that locks its row. @throws ChainUnavailable */
+export async function readWallet(chain: Chain, keyRef: KeyRef): Promise<Wallet> {
+  return await readWalletAt(chain, await chain.sender(keyRef));
+}
+
+/** As `readWallet`, of the address that it sends from. @throws ChainUnavailable */
+export async function readWalletAt(chain: Chain, sender: string): Promise<Wallet> {
+  const next = await chain.nextSequence(sender);
+  return { network: chain.network, sender, chainNext: next === null ? null : BigInt(next) };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SignedTx, TxStatus } from '../../chains/port/index.ts';
-import { decideReplacement, decidingVersion, REPLACE_AFTER_SECONDS, VERSIONS_MAX } from './version-rules.ts';
+import type { SignedTx, TxStatus } from '../chains/port/index.ts';
+import { decideReplacement, decidingVersion, REPLACE_AFTER_SECONDS, VERSIONS_MAX } from './states.ts';
 
 const signed = (number: number): SignedTx => ({
   network: 'erc20',
