@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
 import { changeSandboxWallet, readWallet } from '../../packages/server/src/payment-methods/mandates/index.ts';
-import { processBatch } from '../../packages/server/src/payouts/process-batch.ts';
-import { settleBatch } from '../../packages/server/src/payouts/settle-batch.ts';
+import { processBatch, settleBatch } from '../../packages/server/src/payouts/pay-batch.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { sendRefund } from '../../packages/server/src/refunds/send-refund.ts';

@@ -8,8 +8,7 @@ import { SWEPT_JOB, settleSweeps, sweepDeposits } from '../../packages/server/sr
 import { CHARGE_DECIDED_JOB } from '../../packages/server/src/payment-methods/charges/index.ts';
 import { CREDITED_JOB } from '../../packages/server/src/payments/deposits/jobs.ts';
 import { PROCESS_JOB, SETTLE_JOB } from '../../packages/server/src/payouts/jobs.ts';
-import { processBatch } from '../../packages/server/src/payouts/process-batch.ts';
-import { settleBatch } from '../../packages/server/src/payouts/settle-batch.ts';
+import { processBatch, settleBatch } from '../../packages/server/src/payouts/pay-batch.ts';
 import type { Tx } from '../../packages/server/src/platform/db/db.ts';
 import { settleOutcome } from '../../packages/server/src/platform/jobs/decisions.ts';
 import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform/jobs/index.ts';

@@ -2,8 +2,7 @@ import type { JobHandler } from '../platform/jobs/index.ts';
 import { expireApproval } from './cancel-payout-batch.ts';
 import type { PayoutDeps } from './deps.ts';
 import { EXPIRE_APPROVAL_JOB, PROCESS_JOB, SETTLE_JOB } from './jobs.ts';
-import { processBatch } from './process-batch.ts';
-import { settleBatch } from './settle-batch.ts';
+import { processBatch, settleBatch } from './pay-batch.ts';
 
 /** The handlers of this module's jobs, by kind. */
 export const payoutHandlers = (deps: PayoutDeps): [kind: string, handler: JobHandler][] => [

@@ -8,12 +8,10 @@ import {
   type JobRun,
   joinRuns,
 } from '../platform/jobs/index.ts';
-import { isLineDue } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
-import type { WaitReason } from './attempts/readiness.ts';
 import { type Reserved, reserveAttempts } from './attempts/reserve-attempts.ts';
 import { signReserved } from './attempts/sign-reserved.ts';
-import { replaceStuck, sendSigned, watchSent } from './attempts/watch-attempts.ts';
+import { type FinalityTimes, replaceStuck, sendSigned, watchSent } from './attempts/watch-attempts.ts';
 import { checkFinalBlocks } from './blocks/final-blocks.ts';
 import { isStopped } from './blocks/network-stops.ts';
 import { advanceActivation } from './charges/activate-mandate.ts';
@@ -22,11 +20,11 @@ import { findChargeBatchKey } from './charges/charge-queries.ts';
 import { failOutdatedCharges } from './charges/refuse-charges.ts';
 import { reserveCharges } from './charges/reserve-charges.ts';
 import { HistoryChanged, recordRefusal } from './history/history.ts';
+import { logOncePerMinute, logUnavailable, logWaiting } from './log-waiting.ts';
 import { isPausedByOperator } from './pauses.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
-import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
 import type { SendContext, TransferDeps } from './send-context.ts';
-import type { BlockedBy } from './states.ts';
+import { type BlockedBy, nextRun } from './states.ts';
 import { refuel } from './wallets/prepare-wallet.ts';
 import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
@@ -38,6 +36,14 @@ export const SHORT_JOB = 'transfers.short';
 const CHARGES_MAX = 100;
 /** Charges wait this long for a running batch, so that they run together too; a network may hang for longer. */
 const CHARGES_WAIT_MS = 1_000;
+/** Transfers that are undecided for longer are logged as a warning. */
+const ALARM_AFTER_SECONDS = 120;
+
+/** What blocked a run, and when its sent attempts should be final. */
+interface RunResult {
+  blockedBy: BlockedBy;
+  finality: FinalityTimes;
+}
 
 /** A job's group and its run. */
 interface GroupRun {
@@ -148,25 +154,11 @@ async function reserveIfReadable(
   }
 }
 
-function logUnavailable({ deps, chain: { network }, groupIds }: SendContext, err: ChainUnavailable): void {
-  deps.log.warn({ network, group_ids: groupIds, err }, 'network unavailable, transfers wait');
-}
-
 async function isNetworkStopped(context: SendContext): Promise<boolean> {
   const { deps, merchant, chain } = context;
   if (!(await isStopped(deps.db, merchant, chain.network))) return false;
   logOncePerMinute(context, 'the network is stopped, transfers wait (florin networks list)');
   return true;
-}
-
-/** All waiting groups have the same reason, so it is logged once a minute for each network. */
-function logOncePerMinute(
-  { deps, chain: { network }, groupIds }: SendContext,
-  message: string,
-  fields: object = {},
-): void {
-  if (!isLineDue(deps.log, `${network} ${message}`)) return;
-  deps.log.error({ network, group_ids: groupIds, ...fields }, message);
 }
 
 async function reserve(
@@ -209,29 +201,6 @@ async function reserveNext(
   const isSwept = queued.some((transfer) => isSweptByTank(context.chain, transfer));
   return isSwept ? await reserveSweeps(context, queued) : await reserveAttempts(context, queued);
 }
-
-/** Movements of our own pass; the rest waits for a person, who reads what to do. */
-function logWaiting(context: SendContext, waitsFor: WaitReason): void {
-  const what = WAITS[waitsFor];
-  if (what === undefined) {
-    const { deps, groupIds } = context;
-    deps.log.info(
-      { group_ids: groupIds, waiting: waitsFor },
-      'something has to be in a block first, transfers wait',
-    );
-  } else logOncePerMinute(context, what, { waiting: waitsFor });
-}
-
-const WAITS: Partial<Record<WaitReason, string>> = {
-  tank_low: 'the gas tank is low, transfers wait until it is filled (florin treasury status)',
-  gas_ceiling: 'a payment needs more ether than transfers.gas_ceiling lets its wallet have, transfers wait',
-  other_operator:
-    "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",
-  token_paused: 'the token is paused by its issuer, transfers wait',
-  sender_blacklisted: "the token's issuer has blocked our hot wallet, transfers wait",
-  contract_blacklisted:
-    "the token's issuer has blocked our contract, transfers wait (set batch_payout to null: single transfers go on)",
-};
 
 /** Part of the custody may be at deposit addresses: enqueues the job that sweeps them, and alarms after two minutes. */
 async function requestSweeps(
@@ -346,4 +315,63 @@ async function signOrWait(context: SendContext): Promise<BlockedBy> {
     logOncePerMinute(context, 'the signer is unavailable, transfers wait', { err: error });
     return 'stopped';
   }
+}
+
+/** @returns when the job of each group of the run goes on; `done` where nothing of it is left to decide */
+async function scheduleNext(context: SendContext, result: RunResult): Promise<JobOutcome[]> {
+  const { deps, merchant, groupIds } = context;
+  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
+  const attempts = await readOpenAttempts(deps.db, merchant.merchantId, groupIds);
+  const activation =
+    transfers.length > 0 ? undefined : await findActivationOf(deps.db, merchant.merchantId, groupIds);
+  // An activation that is open waits as a queued transfer does.
+  const open = activation?.status === 'open' ? [{ ...activation, status: 'queued' as const }] : [];
+  const ofGroup = Map.groupBy(transfers, (transfer) => transfer.group_id);
+  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.group_id);
+  return groupIds.map((groupId) => {
+    const group = { transfers: ofGroup.get(groupId) ?? open, attempts: attemptsOf.get(groupId) ?? [] };
+    return nextRunOf(context, result, { groupId, ...group });
+  });
+}
+
+const newestOf = (list: readonly Pick<TransferRow, 'created_at'>[]) =>
+  Math.max(...list.map((one) => Number(one.created_at)));
+
+function nextRunOf(
+  { deps, merchant, nowSeconds }: SendContext,
+  { blockedBy, finality }: RunResult,
+  {
+    groupId,
+    transfers,
+    attempts,
+  }: {
+    groupId: string;
+    transfers: readonly Pick<TransferRow, 'status' | 'created_at' | 'completed_at'>[];
+    attempts: readonly AttemptRow[];
+  },
+): JobOutcome {
+  const ageSeconds = nowSeconds - (transfers.length > 0 ? newestOf(transfers) : newestOf(attempts));
+  const open = transfers.filter((transfer) => transfer.completed_at === null).length;
+  if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {
+    deps.log.warn(
+      { group_id: groupId, transfers: open, age_seconds: ageSeconds },
+      'transfers are undecided for long',
+    );
+  }
+  const nowMs = deps.clock.nowMs();
+  const unsigned = attempts.filter((attempt) => attempt.status === 'reserved').length;
+  const sent = attempts.filter((attempt) => attempt.status !== 'reserved');
+  const finalInMs = ({ attempt_id: id }: AttemptRow) => {
+    const finalAt = finality.get(id);
+    return finalAt === undefined ? undefined : (finalAt - merchant.clockOffset) * 1000 - nowMs;
+  };
+  const again = nextRun({
+    blockedBy,
+    ageSeconds,
+    queued: transfers.filter((transfer) => transfer.status === 'queued').length,
+    unsigned,
+    sent: sent.map(finalInMs),
+  });
+  if (again === undefined) return 'done';
+  return { againAtMs: nowMs + again.waitMs, followsClock: again.followsClock };
 }

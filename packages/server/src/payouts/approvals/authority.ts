@@ -2,7 +2,7 @@ import type { Authority } from '../../chains/port/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { type FindAuthority, readApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
 import { OWNER_TYPE } from '../jobs.ts';
-import { orderOf } from '../process-batch.ts';
+import { orderOf } from '../pay-batch.ts';
 import { batchNotFound, findBatch, readItems } from '../queries.ts';
 
 /** A batch as its signer compares it: all items in their places, and its approvals. */

@@ -1,7 +1,6 @@
 import type { PayoutItem } from '@florin/contract/schemas';
 import { post } from '../../ledger/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
-import { transact } from '../../platform/db/index.ts';
+import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import type { VoteCount } from '../../stores/approvers/index.ts';
@@ -11,9 +10,9 @@ import { requestTransfers } from '../../transfers/index.ts';
 import { changeBatch } from '../change-batch.ts';
 import type { Actor, PayoutDeps } from '../deps.ts';
 import { OWNER_TYPE } from '../jobs.ts';
+import { orderOf } from '../pay-batch.ts';
 import { giveBackPostings } from '../postings.ts';
 import { presentItem } from '../present.ts';
-import { orderOf } from '../process-batch.ts';
 import { type BatchRow, getItemById, type ItemRow, lockBatch } from '../queries.ts';
 import { changeItem } from '../sync-lost-items.ts';
 

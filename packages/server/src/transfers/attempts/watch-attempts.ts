@@ -65,7 +65,7 @@ interface BroadcastResult {
 }
 
 /** Sends stored bytes once. */
-export async function broadcast(context: SendContext, signed: SignedTx): Promise<BroadcastResult> {
+async function broadcast(context: SendContext, signed: SignedTx): Promise<BroadcastResult> {
   try {
     crashPoint('broadcast.before');
     const answer = await context.chain.broadcast(signed);

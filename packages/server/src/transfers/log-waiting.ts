@@ -1,0 +1,44 @@
+import type { ChainUnavailable } from '../chains/port/index.ts';
+import { isLineDue } from '../platform/observability/index.ts';
+import type { WaitReason } from './attempts/readiness.ts';
+import type { SendContext } from './send-context.ts';
+
+export function logUnavailable(
+  { deps, chain: { network }, groupIds }: SendContext,
+  err: ChainUnavailable,
+): void {
+  deps.log.warn({ network, group_ids: groupIds, err }, 'network unavailable, transfers wait');
+}
+
+/** All waiting groups have the same reason, so it is logged once a minute for each network. */
+export function logOncePerMinute(
+  { deps, chain: { network }, groupIds }: SendContext,
+  message: string,
+  fields: object = {},
+): void {
+  if (!isLineDue(deps.log, `${network} ${message}`)) return;
+  deps.log.error({ network, group_ids: groupIds, ...fields }, message);
+}
+
+/** Movements of our own pass; the rest waits for a person, who reads what to do. */
+export function logWaiting(context: SendContext, waitsFor: WaitReason): void {
+  const what = WAITS[waitsFor];
+  if (what === undefined) {
+    const { deps, groupIds } = context;
+    deps.log.info(
+      { group_ids: groupIds, waiting: waitsFor },
+      'something has to be in a block first, transfers wait',
+    );
+  } else logOncePerMinute(context, what, { waiting: waitsFor });
+}
+
+const WAITS: Partial<Record<WaitReason, string>> = {
+  tank_low: 'the gas tank is low, transfers wait until it is filled (florin treasury status)',
+  gas_ceiling: 'a payment needs more ether than transfers.gas_ceiling lets its wallet have, transfers wait',
+  other_operator:
+    "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",
+  token_paused: 'the token is paused by its issuer, transfers wait',
+  sender_blacklisted: "the token's issuer has blocked our hot wallet, transfers wait",
+  contract_blacklisted:
+    "the token's issuer has blocked our contract, transfers wait (set batch_payout to null: single transfers go on)",
+};
