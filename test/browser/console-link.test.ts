@@ -1,3 +1,4 @@
+import { TOTP } from 'otpauth';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isSecondRun, useSandbox } from '../sandbox-of-commands.ts';
@@ -45,8 +46,9 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     const link = await linkOf('users', 'invite', 'ada@example.com', '--role', 'viewer');
     const { page } = await open(link, { viewport: { width: 390, height: 800 } });
     const signIn = async (password: string) => {
-      await page.getByLabel(/Password/).fill(password);
-      await page.getByLabel(/Password/).press('Enter');
+      const field = page.locator('#come').getByLabel(/Password/);
+      await field.fill(password);
+      await field.press('Enter');
     };
     await signIn('short');
     await page.getByText('A password has 12 to 256 characters.').waitFor();
@@ -54,6 +56,55 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     await page.getByText('You are signed in as ada@example.com: viewer of Sandbox.').waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
     await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test('who moves money sets up an authenticator, comes back by code and recovery code, and ends a session', {
+    timeout: LONG_MS,
+  }, async () => {
+    const link = await linkOf('users', 'invite', 'finn@example.com', '--role', 'finance');
+    const { page, faults } = await open(link, {});
+    const come = page.locator('#come');
+    await come.getByLabel(/Password/).fill('gravel-otter-lantern');
+    await come.getByRole('button').click();
+    await page.getByText('Your role needs a second factor').waitFor();
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await page.locator('#totp').waitFor();
+    const secret = (await page.locator('#secret').textContent()) ?? '';
+    const uri = await page.locator('#uri').getAttribute('href');
+    expect(uri).toContain(secret.replaceAll(' ', ''));
+    await page.evaluate(`document.querySelector('#qr').decode()`);
+    await expectAccessible(page);
+    await keep(page, 'console-totp');
+    const app = new TOTP({ secret: secret.replaceAll(' ', '') });
+    await page
+      .locator('#totp')
+      .getByLabel(/six digits/)
+      .fill(app.generate());
+    await page.locator('#totp').getByRole('button').click();
+    await page.getByText('Keep the recovery codes now').waitFor();
+    const codes = ((await page.locator('#codes').textContent()) ?? '').split('\n');
+    expect(new Set(codes).size).toBe(10);
+    expect(await page.locator('#needed').isVisible()).toBe(false);
+    await expectAccessible(page);
+
+    const other = await open(new URL('/console/sign-in', link).href, {});
+    const signIn = other.page.locator('#come');
+    await signIn.getByLabel('E-mail address').fill('finn@example.com');
+    await signIn.getByLabel(/Password/).fill('gravel-otter-lantern');
+    await signIn.getByRole('button').click();
+    await other.page.getByText('Enter the code of your authenticator app too.').waitFor();
+    await expectAccessible(other.page);
+    await signIn.getByLabel(/recovery code/).fill(codes[0] ?? '');
+    await signIn.getByRole('button').click();
+    await other.page.getByText('You are signed in as finn@example.com: finance of Sandbox.').waitFor();
+    await keep(other.page, 'console-account');
+    await other.page.locator('#sessions').getByRole('button', { name: 'End' }).click();
+    await other.page.getByText('The session has ended.').waitFor();
+    expect([...faults, ...other.faults]).toEqual([]);
+    await page.goto(new URL('/console/account', link).href);
+    await page.getByText('You are not signed in').waitFor();
+    await other.page.context().close();
     await page.context().close();
   });
 });

@@ -4,7 +4,7 @@ import type { ConsoleDeps } from './accounts/index.ts';
 import { createApiAuthentication } from './api-authentication.ts';
 import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
-import { linkPage } from './link-page.ts';
+import { peoplePages } from './people-page.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
 
@@ -47,7 +47,7 @@ export function createConsole(deps: ConsoleDeps, { publicUrl, version }: Console
   const authentication = createConsoleAuthentication(deps, { publicUrl, openPaths });
   return {
     routes,
-    pages: [document, linkPage()],
+    pages: [document, ...peoplePages()],
     ...authentication,
     permitUser: permitUser(deps),
     /** The API with its second way in: its routes with what people need for them, and who comes in. */

@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
+import { renderSVG } from 'uqr';
 import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import type { Vault } from '../../platform/secrets/index.ts';
@@ -29,7 +30,8 @@ export async function beginTotp({ db, vault }: ConsoleDeps, userId: string) {
     .where('user_id', '=', userId)
     .where('totp_confirmed', '=', false)
     .execute();
-  return { secret: secret.base32, uri: totpOf(secret.bytes, user.email).toString() };
+  const uri = totpOf(secret.bytes, user.email).toString();
+  return { secret: secret.base32, uri, qr_svg: renderSVG(uri, { border: 4 }) };
 }
 
 function stepOf(vault: Vault, user: UserRow, code: string, nowMs: number): number | undefined {

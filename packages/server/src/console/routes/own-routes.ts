@@ -260,7 +260,11 @@ function factorRoutes({ deps, publicUrl }: Place): Route[] {
       operationId: 'beginTotp',
       summary: 'Begin to set up an authenticator app',
       permission: freshOwn,
-      answer: Type.Object({ secret: Type.String(), uri: Type.String() }),
+      answer: Type.Object({
+        secret: Type.String({ description: 'In base32, for whoever types it in.' }),
+        uri: Type.String({ description: 'Opens an app of the same device.' }),
+        qr_svg: Type.String({ description: 'The uri as a picture to scan.' }),
+      }),
       refusals: ['conflict'],
       handle: async (request) => ({ body: await factors.beginTotp(deps, userOf(request).userId) }),
     }),

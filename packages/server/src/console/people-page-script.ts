@@ -1,0 +1,146 @@
+/** The script of the pages on which people come in and set up what is their own. Text is shown as text, never as HTML. */
+export const SCRIPT = `
+const token = location.hash.slice(1);
+if (token !== '') history.replaceState(null, '', location.pathname);
+const byLink = location.pathname.endsWith('/link');
+const find = (selector) => document.querySelector(selector);
+const status = find('[role=status]');
+const say = (text) => { status.textContent = text; };
+let me;
+let again;
+const show = (id, isShown) => { find('#' + id).hidden = !isShown; };
+
+async function ask(method, path, body) {
+  const headers = {};
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (me !== undefined) headers['x-csrf-token'] = me.csrf_token;
+  const answer = await fetch('/console/api/' + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const given = await answer.json();
+  if (answer.ok) return given;
+  throw Object.assign(new Error(given.error.message), { param: given.error.param });
+}
+
+/** Runs what a form or button is for; asks for a proof first where the server wants one, and then goes on. */
+async function run(work) {
+  say('');
+  try {
+    await work();
+  } catch (error) {
+    if (error.param === 'proof') {
+      again = work;
+      show('prove', true);
+      find('#prove input').focus();
+    }
+    say(error.message);
+  }
+}
+
+const given = (form) =>
+  Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ''));
+function onSubmit(id, work) {
+  find('#' + id).addEventListener('submit', (event) => {
+    event.preventDefault();
+    void run(() => work(given(event.target), event.target));
+  });
+}
+const onClick = (id, work) => find('#' + id).addEventListener('click', () => void run(work));
+
+function rolesOf() {
+  const roles = me.merchants.map(({ role, name }) => role + ' of ' + name);
+  if (me.installation_role) roles.push(me.installation_role);
+  return roles.length === 0 ? 'no role yet' : roles.join(', ');
+}
+
+async function showAccount(text) {
+  me = await ask('GET', 'me');
+  for (const id of ['come', 'prove']) show(id, false);
+  for (const id of ['account', 'out']) show(id, true);
+  show('totp-begin', !me.second_factor);
+  show('totp-remove', me.second_factor);
+  const needed = !me.second_factor &&
+    (me.installation_role !== null || me.merchants.some((one) => one.needs_second_factor));
+  show('needed', needed);
+  await showSessions();
+  say(text ?? 'You are signed in as ' + me.email + ': ' + rolesOf() + '.');
+}
+
+async function showSessions() {
+  const { data } = await ask('GET', 'sessions');
+  find('#sessions').replaceChildren(...data.map((session) => {
+    const item = document.createElement('li');
+    const where = document.createElement('span');
+    where.textContent = session.remote_address + ', since ' + session.created_at.slice(0, 16).replace('T', ' ') +
+      ' UTC, ' + session.user_agent;
+    item.append(where);
+    if (session.is_this_one) {
+      item.append(' (this one)');
+      return item;
+    }
+    const end = document.createElement('button');
+    end.type = 'button';
+    end.textContent = 'End';
+    end.addEventListener('click', () => void run(async () => {
+      await ask('DELETE', 'sessions/' + session.session_id);
+      await showAccount('The session has ended.');
+    }));
+    item.append(end);
+    return item;
+  }));
+}
+
+onSubmit('come', async (form) => {
+  const answer = byLink
+    ? await ask('POST', 'links/redeem', { token, ...form })
+    : await ask('POST', 'sign-in', form);
+  if (answer.status === 'code_required') return say('Enter the code of your authenticator app too.');
+  await showAccount();
+});
+onSubmit('prove', async (form, element) => {
+  await ask('POST', 'proof', form);
+  element.reset();
+  show('prove', false);
+  const work = again;
+  again = undefined;
+  if (work !== undefined) await run(work);
+});
+onSubmit('set-password', async (form, element) => {
+  await ask('POST', 'password', form);
+  element.reset();
+  await showAccount('Your password is set. Your other sessions have ended.');
+});
+onClick('totp-begin', async () => {
+  const { secret, uri, qr_svg } = await ask('POST', 'factors/totp');
+  find('#qr').src = 'data:image/svg+xml;base64,' + btoa(qr_svg);
+  find('#secret').textContent = secret.replace(/(.{4})(?=.)/g, '$1 ');
+  find('#uri').href = uri;
+  show('totp-begin', false);
+  show('totp', true);
+  find('#totp input').focus();
+});
+onSubmit('totp', async (form, element) => {
+  const { recovery_codes } = await ask('POST', 'factors/totp/confirm', form);
+  element.reset();
+  show('totp', false);
+  find('#codes').textContent = recovery_codes.join('\\n');
+  show('recovery', true);
+  await showAccount('Your authenticator app is set up. Keep the recovery codes now: they are not shown again.');
+});
+onClick('totp-remove', async () => {
+  await ask('DELETE', 'factors/totp');
+  show('recovery', false);
+  await showAccount('Your authenticator app and its recovery codes are removed.');
+});
+onClick('out', async () => {
+  await ask('POST', 'sign-out');
+  location.assign('/console/sign-in');
+});
+
+show('email', !byLink);
+find('#email input').disabled = byLink;
+show('once', byLink);
+if (location.pathname.endsWith('/account')) void run(() => showAccount());
+`;
