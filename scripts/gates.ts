@@ -2,6 +2,7 @@ import { installScriptStep, licenceStep, lockStep, testLibraryStep, versionStep 
 import { expressionStep } from './expressions.ts';
 import { faceStep } from './faces.ts';
 import { pageWeightStep } from './page-weight.ts';
+import { sizeStep } from './sizes.ts';
 import { contractStep } from './solidity.ts';
 import { programStep, type Step } from './step.ts';
 
@@ -21,6 +22,7 @@ export const GATES = [
   programStep('boundaries, promises, sizes (oxlint)', 'oxlint', []),
   programStep('unused code (knip)', 'knip', ['--no-progress', '--no-config-hints']),
   faceStep,
+  sizeStep,
   pageWeightStep,
   expressionStep,
   contractStep,

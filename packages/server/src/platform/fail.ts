@@ -31,6 +31,10 @@ export class Fail extends Error {
   }
 }
 
+/** The refusal of a parameter by its path. */
+export const invalidParam = (param: string, message: string) =>
+  new Fail('invalid_request', { message, param });
+
 /** A state that the code holds to be impossible: never a caller's fault. */
 export function invariant(holds: unknown, what: string): asserts holds {
   if (!holds) throw new Error(`invariant broken: ${what}`);

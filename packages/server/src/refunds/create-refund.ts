@@ -8,7 +8,7 @@ import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
 import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { Fail, invalidParam } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { getMerchant, suspendedFor } from '../stores/index.ts';
@@ -29,8 +29,6 @@ import { balanceOf, type RefundSource, refundAmount, refundSourceOf } from './st
 const OPERATION = 'refund.create';
 const DAY_SECONDS = 86_400;
 const CLAIM_SECONDS = 30 * DAY_SECONDS;
-
-const invalid = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 interface Creation {
   deps: RefundDeps;
@@ -158,11 +156,12 @@ function sourceOf(view: PaymentView, txId: string | undefined): Refundable {
     });
     if (source !== undefined) return { source, transfer: null };
     const message = `Nothing of this payment can be refunded: it is ${payment.status} and has received ${payment.received_amount}.`;
-    throw invalid('payment_id', message);
+    throw invalidParam('payment_id', message);
   }
   const held = findHeldTransfer(view, txId);
   const { currency, network, held_amount: left } = held;
-  if (currency === null || left === 0n) throw invalid('tx_id', 'Nothing of this transfer is left to refund.');
+  if (currency === null || left === 0n)
+    throw invalidParam('tx_id', 'Nothing of this transfer is left to refund.');
   const source = { currency, network, left, balance: balanceOf(payment.status, true) };
   return { source, transfer: { network, txId: held.tx_id, index: held.index } };
 }
@@ -172,8 +171,8 @@ function checkAmount(source: RefundSource, { amount, currency }: RefundInput): b
   const size = refundAmount(source, { amount: amount === undefined ? undefined : BigInt(amount), currency });
   if ('amount' in size) return size.amount;
   if (size.refused === 'currency')
-    throw invalid('currency', `This payment was made in ${source.currency} and is refunded in it.`);
-  throw invalid('amount', `At most ${source.left} can be refunded.`);
+    throw invalidParam('currency', `This payment was made in ${source.currency} and is refunded in it.`);
+  throw invalidParam('amount', `At most ${source.left} can be refunded.`);
 }
 
 /**

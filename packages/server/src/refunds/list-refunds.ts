@@ -5,7 +5,7 @@ import { storedAddress, storedTxId } from '../chains/addresses/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { CreatedRange } from '../platform/db/lists/index.ts';
 import { createdRange, cursorOf, madeWithin, newestFirst } from '../platform/db/lists/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { invalidParam } from '../platform/fail.ts';
 import { checkStoreFilter, type Owner } from '../tenancy/index.ts';
 import type { RefundRow } from './queries.ts';
 import './tables.ts';
@@ -24,7 +24,6 @@ export interface RefundFilter extends LastingFilter {
   txId?: string | undefined;
 }
 
-const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
 const OWN_ID_FORM = new RegExp(REFUND_ID_PATTERN);
 
 /** @throws Fail `forbidden`; `invalid_request` for filters that contradict each other */
@@ -33,12 +32,12 @@ export function readRefundFilter(query: RefundQuery, owner: Owner): RefundFilter
   checkStoreFilter(query.store, owner);
   const stored = address && storedAddress(address, network);
   if (address !== undefined && stored === undefined && network !== undefined)
-    throw refuse('address', `This is no address on ${network}.`);
+    throw invalidParam('address', `This is no address on ${network}.`);
   const txId = text && storedTxId(text, network);
   if (text !== undefined && txId === undefined && network !== undefined)
-    throw refuse('tx_id', `This is no transaction id on ${network}.`);
+    throw invalidParam('tx_id', `This is no transaction id on ${network}.`);
   if (text !== undefined && (status === 'pending' || status === 'canceled'))
-    throw refuse('tx_id', `A ${status} refund was paid out by no transaction.`);
+    throw invalidParam('tx_id', `A ${status} refund was paid out by no transaction.`);
   const isHex = stored?.startsWith('0x') ?? false;
   const spellings = [address, stored, isHex ? stored?.toLowerCase() : undefined].flatMap((one) => one ?? []);
   return {

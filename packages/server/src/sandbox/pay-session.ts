@@ -10,7 +10,7 @@ import { scanJob } from '../payments/deposits/index.ts';
 import { chooseOption, type MerchantRef, type PaymentDeps } from '../payments/index.ts';
 import { currentOption, type PaymentView, readPayment, showPayment } from '../payments/reads/index.ts';
 import { transact } from '../platform/db/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { invalidParam } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 
@@ -24,8 +24,6 @@ type PaidSession = Pick<Awaited<ReturnType<typeof getSession>>, 'session_id' | '
 
 /** Whom a simulated wallet takes itself to be asked by. */
 const SIMULATED_URL = 'http://localhost';
-
-const invalid = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 /**
  * Plays the payer of a sandbox session: chooses an option and sends the money.
@@ -75,7 +73,7 @@ async function proveSimulated(
 ): Promise<void> {
   const page = { merchant, session };
   const asked = textToSign(deps, page, { publicUrl: SIMULATED_URL, network, account: from });
-  if (asked === undefined) throw invalid('from', 'from is no wallet that could sign.');
+  if (asked === undefined) throw invalidParam('from', 'from is no wallet that could sign.');
   const signature = deps.chains.sandbox(merchant.merchantId, network).signText(from, asked.text);
   const { token } = asked;
   const outcome = await proveByText(deps, page, { publicUrl: SIMULATED_URL, token, signature });
@@ -92,7 +90,7 @@ async function receivingOption(
 ): Promise<{ view: PaymentView; address: string }> {
   const onNetwork = session.options.filter((option) => option.network === network);
   const choice = at ?? onNetwork.find((option) => option.currency === currency) ?? onNetwork[0];
-  if (choice === undefined) throw invalid('network', `This session has no option on ${network}.`);
+  if (choice === undefined) throw invalidParam('network', `This session has no option on ${network}.`);
   const view = await chooseOption(deps, caller, session, choice);
   const row = view.options.find((o) => o.network === network && o.currency === choice.currency);
   if (row === undefined) throw new Error('a chosen option must have an address');
@@ -107,7 +105,7 @@ function restOf(view: PaymentView): bigint {
     .reduce((sum, t) => sum + t.amount, 0n);
   const rest = (option?.pay_amount ?? 0n) - sent;
   if (rest > 0n) return rest;
-  throw invalid('amount', 'Nothing is left to pay: set an amount.');
+  throw invalidParam('amount', 'Nothing is left to pay: set an amount.');
 }
 
 async function payerAddress(
@@ -120,7 +118,7 @@ async function payerAddress(
   const index = from === 'new' ? PAYER_INDEX - 1 - (randomBytes(3).readUIntBE(0, 3) % 2 ** 24) : PAYER_INDEX;
   if (from === '' || from === 'new') return (await chain.depositAddress({ index })).address;
   const check = checkAddress(network, from, { allowProgramOwned: true });
-  if (!check.ok) throw invalid('from', `from must be an address on ${network}.`);
+  if (!check.ok) throw invalidParam('from', `from must be an address on ${network}.`);
   return check.canonical;
 }
 
@@ -135,7 +133,7 @@ interface Sending {
 function split({ input, from, to, amount }: Sending): PaidTransfer[] {
   const { transfers = 1, token = 'listed', currency } = input;
   const count = BigInt(transfers);
-  if (amount < count) throw invalid('transfers', 'Each transfer must move at least one unit.');
+  if (amount < count) throw invalidParam('transfers', 'Each transfer must move at least one unit.');
   const what = token === 'fake' ? { asset: null, token: `fake ${currency}` } : { asset: currency };
   return Array.from({ length: transfers }, (_, i): PaidTransfer => {
     const part = amount / count + (BigInt(i) < amount % count ? 1n : 0n);

@@ -1,12 +1,10 @@
 import type { SubscriptionInput, SubscriptionItemInput } from '@florin/contract/schemas';
 import { newId } from '../platform/db/ids/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { invalidParam } from '../platform/fail.ts';
 import { sumOf } from './rows.ts';
 import type { StoredItem } from './tables.ts';
 
 const SUM_MAX = 2n ** 53n - 1n;
-
-const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 type Pace = Pick<SubscriptionInput['items'][number]['price_data'], 'currency'> & {
   interval: SubscriptionItemInput['price_data']['recurring']['interval'];
@@ -24,9 +22,12 @@ export function checkItems(
   for (const [i, { price_data: price }] of items.entries()) {
     const path = `items[${i}].price_data`;
     if (price.currency !== currency)
-      throw refuse(`${path}.currency`, `Every item has the currency of the subscription, ${currency}.`);
+      throw invalidParam(`${path}.currency`, `Every item has the currency of the subscription, ${currency}.`);
     if (price.recurring.interval !== interval)
-      throw refuse(`${path}.recurring.interval`, `All items are billed at one interval, each ${interval}.`);
+      throw invalidParam(
+        `${path}.recurring.interval`,
+        `All items are billed at one interval, each ${interval}.`,
+      );
   }
   const stored = items.map(({ price_data: price, quantity = 1, metadata = {} }) => ({
     id: newId(),
@@ -36,7 +37,7 @@ export function checkItems(
     metadata,
   }));
   const amount = sumOf(stored);
-  if (amount > SUM_MAX) throw refuse('items', 'The items add up to more than a subscription can bill.');
+  if (amount > SUM_MAX) throw invalidParam('items', 'The items add up to more than a subscription can bill.');
   return { items: stored, amount };
 }
 

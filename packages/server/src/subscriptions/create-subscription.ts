@@ -7,7 +7,7 @@ import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
 import { newId } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
-import { Fail, invariant } from '../platform/fail.ts';
+import { Fail, invalidParam, invariant } from '../platform/fail.ts';
 import type { Answer, Caller } from '../platform/http/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
@@ -31,8 +31,6 @@ export interface CreateRequest {
   body: SubscriptionInput;
   idempotencyKey: string;
 }
-
-const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 /**
  * Creates a subscription with its first invoice. A refused request does not bind its idempotency key, because the claim
@@ -87,7 +85,7 @@ async function findUnpayable(
   } catch (error) {
     if (!(error instanceof Fail)) throw error;
     if (error.details.param !== 'amount') return error;
-    return refuse('items', error.details.message);
+    return invalidParam('items', error.details.message);
   }
 }
 
@@ -98,7 +96,7 @@ function read(body: SubscriptionInput): {
   interval: SubscriptionRow['interval'];
 } {
   if (!isCurrency(body.currency))
-    throw refuse('currency', `${body.currency} is no ISO 4217 currency, USDT or USDC.`);
+    throw invalidParam('currency', `${body.currency} is no ISO 4217 currency, USDT or USDC.`);
   const interval = body.items[0]?.price_data.recurring.interval;
   invariant(interval !== undefined, 'the schema lets no empty list through');
   return { ...checkItems(body.items, { currency: body.currency, interval }), interval };
@@ -159,15 +157,16 @@ async function make(
 function checkTimes(body: SubscriptionInput, interval: SubscriptionRow['interval'], now: number): void {
   const { billing_cycle_anchor: anchor, trial_period_days: trialDays = 0, cancel_at: cancelAt } = body;
   if (anchor !== undefined) {
-    if (trialDays > 0) throw refuse('billing_cycle_anchor', 'With a trial, periods begin where it ends.');
+    if (trialDays > 0)
+      throw invalidParam('billing_cycle_anchor', 'With a trial, periods begin where it ends.');
     if (anchor <= now || anchor > boundary(now, interval, 1))
-      throw refuse(
+      throw invalidParam(
         'billing_cycle_anchor',
         `billing_cycle_anchor must be in the future, by one ${interval} at most.`,
       );
   }
   if (cancelAt !== undefined && cancelAt <= now)
-    throw refuse('cancel_at', 'cancel_at must be in the future.');
+    throw invalidParam('cancel_at', 'cancel_at must be in the future.');
 }
 
 async function customerOf(

@@ -11,7 +11,7 @@ import {
 } from '../chains/port/index.ts';
 import { listOpenInvoices } from '../invoices/billing/index.ts';
 import { quoteCharge } from '../payments/charges/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { Fail, invalidParam } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';
 import { readSettings } from '../tenancy/settings/index.ts';
 import type { SubscriptionDeps } from './deps.ts';
@@ -50,8 +50,6 @@ const CLOCK_SECONDS = 600;
 const OFFER_SECONDS = 86_400;
 /** Periods for which the wallet approves coins in advance. */
 const APPROVED_PERIODS = { day: 365n, week: 104n, month: 24n, year: 3n } as const;
-
-const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 /**
  * What a wallet has to approve and to sign for a subscription.
@@ -103,7 +101,7 @@ async function dueNow(
 function requireFunds(balance: bigint, due: bigint): void {
   if (balance >= due) return;
   const message = 'The wallet holds less than what is due now: fill it first. Nothing was taken.';
-  throw refuse('balance', message);
+  throw invalidParam('balance', message);
 }
 
 /** As from the offer. */
@@ -131,7 +129,7 @@ async function setupOf(
   { currency: asset, wallet, cap, ...terms }: WalletChoice & OfferedTerms & { permitUntil?: number },
 ): Promise<MandateSetup> {
   const checked = await chain.validateAddress(wallet);
-  if (!checked.ok) throw refuse('wallet', 'This is no wallet on this network.');
+  if (!checked.ok) throw invalidParam('wallet', 'This is no wallet on this network.');
   const { subscription_id: salt, interval: period } = subscription;
   const allowance = approvedOf({ cap }, subscription);
   const request = { asset, payer: checked.canonical, cap, period, endsAt: null, salt, allowance, ...terms };
@@ -140,7 +138,7 @@ async function setupOf(
   } catch (error) {
     if (error instanceof ChainUnavailable) throw isAway(chain);
     if (!(error instanceof UnbuildableTransfer)) throw error;
-    throw refuse('network', 'Wallets cannot be charged on this network here.');
+    throw invalidParam('network', 'Wallets cannot be charged on this network here.');
   }
 }
 
@@ -158,17 +156,17 @@ export async function takeSignedMandate(
   const { network, startsAt, cap, currency } = signed;
   const now = deps.clock.nowSeconds() + merchant.clockOffset;
   if (startsAt > now || startsAt < now - OFFER_SECONDS)
-    throw refuse('starts_at', 'The terms are too old: ask for new ones.');
+    throw invalidParam('starts_at', 'The terms are too old: ask for new ones.');
   // Half of what is asked for today, which is twice the price.
   const price = (await capOf(deps, merchant, subscription, currency)) / 2n;
-  if (cap < price) throw refuse('cap', 'The cap is below the price: ask for new terms.');
+  if (cap < price) throw invalidParam('cap', 'The cap is below the price: ask for new terms.');
   const chain = deps.chains.of(merchant, network);
   const { mandate } = await setupOf(chain, subscription, signed);
   const approval = { amount: approvedOf(signed, subscription), deadline: permitUntil(signed) };
   const permit = signedPermit && { ...approval, ...signedPermit };
   const reading = await readSigned(chain, { mandate, signature, ...(permit && { permit }) }, price);
   if (reading.allowance < price)
-    throw refuse(
+    throw invalidParam(
       'wallet',
       'The wallet has approved less than the price: the approval comes before the signature.',
     );
@@ -184,11 +182,11 @@ export async function takeSignedMandate(
 
 async function readSigned(chain: Chain, signed: Signed, price: bigint) {
   const checked = await check(chain, signed);
-  if (checked === null) throw refuse('network', 'Wallets sign no mandates on this network.');
+  if (checked === null) throw invalidParam('network', 'Wallets sign no mandates on this network.');
   const { state, balance, isSignatureRefused, isTaken } = checked;
   if (isSignatureRefused || (state === 'missing' && !isTaken))
-    throw refuse('signature', 'These terms are not signed by this wallet.');
-  if (state === 'revoked') throw refuse('signature', 'The wallet has revoked these terms.');
+    throw invalidParam('signature', 'These terms are not signed by this wallet.');
+  if (state === 'revoked') throw invalidParam('signature', 'The wallet has revoked these terms.');
   const allowance = allowanceOf(checked, signed.permit, price);
   return { balance, allowance, isRevoked: false, isEnded: false };
 }
@@ -209,21 +207,21 @@ function allowanceOf(
   // Nothing sends its permit any more: somebody has brought the mandate alone.
   if (state === 'active') {
     if (allowance >= price) return allowance;
-    throw refuse(
+    throw invalidParam(
       'starts_at',
       'These terms are on the network already, without the approval: ask for new ones.',
     );
   }
   if (permitState === 'open') return permit.amount > allowance ? permit.amount : allowance;
   if (permitState !== 'refused' && allowance >= price) return allowance;
-  throw refuse(permitState === 'refused' ? 'permit' : 'permit_nonce', PERMITS[permitState]);
+  throw invalidParam(permitState === 'refused' ? 'permit' : 'permit_nonce', PERMITS[permitState]);
 }
 
 async function check(chain: Chain, signed: Signed) {
   try {
     return await chain.checkMandate(signed);
   } catch (error) {
-    if (error instanceof UnbuildableTransfer) throw refuse('signature', 'This is no signature.');
+    if (error instanceof UnbuildableTransfer) throw invalidParam('signature', 'This is no signature.');
     if (!(error instanceof ChainUnavailable)) throw error;
     throw isAway(chain);
   }

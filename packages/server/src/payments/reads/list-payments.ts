@@ -5,7 +5,7 @@ import { storedAddress, storedTxId } from '../../chains/addresses/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { CreatedRange } from '../../platform/db/lists/index.ts';
 import { createdRange, cursorOf, madeWithin, newestFirst } from '../../platform/db/lists/index.ts';
-import { Fail } from '../../platform/fail.ts';
+import { invalidParam } from '../../platform/fail.ts';
 import { checkStoreFilter, type Owner } from '../../tenancy/index.ts';
 import type { PaymentRow } from './queries.ts';
 import '../tables.ts';
@@ -33,8 +33,6 @@ export interface PaymentFilter extends LastingFilter {
 
 type PaymentListQuery = Omit<PaymentQuery, 'limit' | 'status'> & { status?: PaymentStatus | undefined };
 
-const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
-
 /** Exceptions that no payment of a status has. */
 const NEVER: Partial<Record<PaymentStatus, readonly PaymentException[]>> = {
   failed: ['underpaid', 'overpaid', 'late', 'wrong_token', 'canceled'],
@@ -46,7 +44,7 @@ export function readPaymentFilter(query: PaymentListQuery, owner: Owner): Paymen
   const { status, exception, network, customer, order_id: orderId, currency } = query;
   checkStoreFilter(query.store, owner);
   if (status !== undefined && exception !== undefined && NEVER[status]?.includes(exception))
-    throw refuse('exception', `A ${status} payment is never ${exception}.`);
+    throw invalidParam('exception', `A ${status} payment is never ${exception}.`);
   return {
     status,
     exception,
@@ -63,7 +61,7 @@ export function readPaymentFilter(query: PaymentListQuery, owner: Owner): Paymen
 function addressOf(text: string, network: Network | undefined): string {
   const stored = storedAddress(text, network);
   if (stored === undefined && network !== undefined)
-    throw refuse('address', `This is no address on ${network}.`);
+    throw invalidParam('address', `This is no address on ${network}.`);
   // What is no address of any network belongs to no payment.
   return stored ?? text;
 }
@@ -72,7 +70,7 @@ function transactionOf(text: string, network: Network | undefined): { id: string
   const [, name = text, index] = /^(.+):(\d{1,9})$/.exec(text) ?? [];
   const id = storedTxId(name, network);
   if (id === undefined && network !== undefined)
-    throw refuse('tx_id', `This is no transaction id on ${network}.`);
+    throw invalidParam('tx_id', `This is no transaction id on ${network}.`);
   return { id: id ?? name, ...(index === undefined ? {} : { index: Number(index) }) };
 }
 

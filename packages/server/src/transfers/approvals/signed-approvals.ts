@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { ChainOwner, ChainRegistry } from '../../chains/index.ts';
 import type { Authority } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { Fail } from '../../platform/fail.ts';
+import { Fail, invalidParam } from '../../platform/fail.ts';
 import { approverKeys } from '../../stores/approvers/index.ts';
 import { storeApproval } from './authority.ts';
 import { type PolicyApprover, readApprovalRules } from './required-approvals.ts';
@@ -41,8 +41,6 @@ export async function findSigner(
 /** A longer one could be used by whoever finds it. */
 const VALID_SECONDS_MAX = 30 * 86_400;
 
-const invalid = (param: string, message: string) => new Fail('invalid_request', { message, param });
-
 /** What approvers sign, as the signer computes it. */
 export function subjectOf({ kind, merchantId, id, asset, items }: Authority) {
   const named = items.map((item) => ({ ...item, amount: String(item.amount) }));
@@ -61,10 +59,13 @@ export async function findPolicyApprover(
   { name, publicKey }: Pick<SignedBy, 'name' | 'publicKey'>,
 ): Promise<PolicyApprover> {
   if (merchant.mode === 'sandbox')
-    throw invalid('signature', 'The sandbox has no signer, so it takes no signatures: approve with a token.');
+    throw invalidParam(
+      'signature',
+      'The sandbox has no signer, so it takes no signatures: approve with a token.',
+    );
   const own = publicKey === null ? undefined : readApproverKey(publicKey);
   if (own === undefined)
-    throw invalid(
+    throw invalidParam(
       'approver',
       `${name} has no key here: florin approvers add "${name}" --key KEY registers it.`,
     );
@@ -72,7 +73,7 @@ export async function findPolicyApprover(
   if (rules instanceof Fail) throw rules;
   const known = rules?.approvers.find(({ kind, key }) => kind === own.kind && key === own.key);
   if (known !== undefined) return known;
-  throw invalid(
+  throw invalidParam(
     'approver',
     `The signer's policy does not name the key of ${name}: add it under approvers there.`,
   );
@@ -90,10 +91,10 @@ export async function keepSignature(
   now: { seconds: number; realMs: number },
 ): Promise<void> {
   if (validUntil <= now.seconds || validUntil > now.seconds + VALID_SECONDS_MAX)
-    throw invalid('valid_until', 'A signature ends in the future, and within 30 days: sign again.');
+    throw invalidParam('valid_until', 'A signature ends in the future, and within 30 days: sign again.');
   const statement = statementOf(subjectOf(authority), validUntil);
   if (!isSignedBy(by, statement, signature))
-    throw invalid(
+    throw invalidParam(
       'signature',
       `This is not the signature of ${name} over this ${authority.kind} with this valid_until: the statement that was ` +
         'signed, the key or the time differ.',
@@ -125,7 +126,7 @@ export async function checkSignaturesLeft(
   );
   const missing = wanted - Number(rows[0]?.count ?? 0);
   if (missing <= left) return;
-  throw invalid(
+  throw invalidParam(
     'signature',
     `The signer wants ${wanted} signed ${wanted === 1 ? 'approval' : 'approvals'} of this ${kind}: approve with --key-file, ` +
       'or give a signature.',

@@ -1,0 +1,95 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { FAILED, PASSED, ROOT, type Step } from './step.ts';
+
+const PACKAGES = path.join(ROOT, 'packages');
+
+/** What a module's code may be at most, in lines with comments and without tests. The longest path that fits counts. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  cli: 7_000,
+  console: 6_000,
+  contract: 2_900,
+  'embedded-postgres': 900,
+  pages: 6_600,
+  sdk: 4_000,
+  'server/src': 1_500,
+  'server/src/audit': 800,
+  'server/src/chains': 3_000,
+  'server/src/chains/evm': 6_300,
+  'server/src/chains/simulated': 4_100,
+  'server/src/chains/solana': 3_300,
+  'server/src/checkout': 2_800,
+  'server/src/console': 3_600,
+  'server/src/custody': 1_000,
+  'server/src/customers': 500,
+  'server/src/docs': 1_000,
+  'server/src/events': 800,
+  'server/src/invoices': 700,
+  'server/src/ledger': 600,
+  'server/src/mail': 800,
+  'server/src/monitoring': 600,
+  'server/src/operator': 3_100,
+  'server/src/payment-methods': 1_700,
+  'server/src/payments': 5_200,
+  'server/src/payouts': 2_400,
+  'server/src/platform': 9_900,
+  'server/src/rates': 900,
+  'server/src/reconciliation': 1_500,
+  'server/src/refunds': 2_300,
+  'server/src/request-log': 1_600,
+  'server/src/sandbox': 1_600,
+  'server/src/stores': 2_700,
+  'server/src/subscriptions': 6_300,
+  'server/src/tenancy': 400,
+  'server/src/transfers': 8_200,
+  'server/src/webhooks': 2_700,
+  signer: 8_900,
+  site: 1_600,
+};
+
+/** Made from the OpenAPI document. */
+const GENERATED = new Set(['sdk/src/wire.ts']);
+
+export interface Size {
+  file: string;
+  lines: number;
+}
+
+export interface ModuleSize {
+  module: string;
+  lines: number;
+  budget: number;
+}
+
+/** Sums the files of each module. A file outside of all of them makes a module of its own, whose budget is 0. */
+export function sizesOf(files: readonly Size[], budgets: Readonly<Record<string, number>>): ModuleSize[] {
+  const modules = Object.keys(budgets).toSorted((a, b) => b.length - a.length);
+  const moduleOf = (file: string) =>
+    modules.find((known) => file.startsWith(`${known}/`)) ?? path.dirname(file);
+  const lines = new Map<string, number>();
+  for (const { file, lines: count } of files) {
+    const module = moduleOf(file);
+    lines.set(module, (lines.get(module) ?? 0) + count);
+  }
+  return [...lines].map(([module, count]) => ({ module, lines: count, budget: budgets[module] ?? 0 }));
+}
+
+function readSizes(): Size[] {
+  return globSync('*/src/**/*.{ts,tsx}', { cwd: PACKAGES })
+    .filter((file) => !/\.test\.tsx?$/.test(file) && !GENERATED.has(file))
+    .map((file) => ({ file, lines: readFileSync(path.join(PACKAGES, file), 'utf8').split('\n').length - 1 }));
+}
+
+export const sizeStep: Step = {
+  name: 'sizes of the modules',
+  run: async () => {
+    const sizes = sizesOf(readSizes(), BUDGETS);
+    const large = sizes.filter(({ lines, budget }) => lines > budget);
+    for (const { module, lines, budget } of large)
+      console.error(
+        `${module} has ${lines} lines, its budget is ${budget}: take something out, or say why it grows`,
+      );
+    console.log(`${sizes.reduce((sum, { lines }) => sum + lines, 0)} lines in ${sizes.length} modules`);
+    return large.length === 0 ? PASSED : FAILED;
+  },
+};
