@@ -1,6 +1,9 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ChainRegistry } from '../../packages/server/src/chains/index.ts';
+import type { ScanQuery } from '../../packages/server/src/chains/port/port.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { rescanBlocks } from '../../packages/server/src/payments/deposits/rescan.ts';
 import { readPayment } from '../../packages/server/src/payments/reads/queries.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
@@ -179,4 +182,30 @@ test('fault 47: a node that has fallen behind is not taken for a reorganisation'
   await audit(merchantId, 'erc20');
   expect(await stopsOf(merchantId)).toEqual([]);
   await own.chain.lag(0);
+});
+
+test('fault 47: nor is a node that was behind while it read, and is not when its head is asked', async () => {
+  const own = await credited('erc20');
+  const { merchantId } = own.merchant;
+  const who = { merchantId, mode: 'sandbox', clockOffset: 0 } as const;
+  const { chains } = service.app;
+  const catchingUp: ChainRegistry = {
+    ...chains,
+    of: (merchant, network) => {
+      const chain = chains.of(merchant, network);
+      const scan = async (query: ScanQuery) => {
+        await own.chain.lag(50);
+        const answer = await chain.scan(query);
+        await own.chain.lag(0);
+        return answer;
+      };
+      return Object.assign(Object.create(chain), { scan });
+    },
+  };
+  const upTo = (await own.chain.head()).finalHeight;
+  const blocks = { network: 'erc20', above: 0n, upTo } as const;
+  const { known } = await rescanBlocks({ ...service.app, chains: catchingUp }, who, blocks);
+  expect(known).toBe(1);
+  expect(await operators(merchantId)).toEqual({});
+  expect(await stopsOf(merchantId)).toEqual([]);
 });

@@ -267,6 +267,35 @@ test('spl: a transaction that failed for good lets its charge be tried again; a 
   await expect(sign()).rejects.toThrow('charges.resend_per_day');
 });
 
+test('spl: a node with a hole in its ledger, where the transaction would be, shows nothing', async () => {
+  const { signer: one, genesis } = await start({ node: node.url });
+  await node.controls.mint(usdt, address(HOT), 100n);
+  const purpose = await eight();
+  pass(40, 10);
+  const first = await one.client().sign(await requestFor(genesis, 1, purpose, paying(purpose)));
+  await send(first);
+  const { slot } = node.chain.tip;
+  pass(300, 10);
+  const again = async () => {
+    const asked = await requestFor(genesis, 1, purpose, paying(purpose));
+    next.set(1, (next.get(1) ?? 0) - 1);
+    const refused = await one
+      .client()
+      .sign(asked)
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SignerRefused);
+    expect(refused).toMatchObject({ code: 'limit' });
+  };
+  for (const hole of [
+    { from: slot, to: slot },
+    { from: slot - 30, to: slot + 30 },
+    { from: slot, to: slot + 299 },
+  ]) {
+    node.endpoint.view.hole = hole;
+    await again();
+  }
+});
+
 test('spl: a node whose final blocks are older than the signature shows nothing: it may not know its blockhash', async () => {
   const { signer: one, genesis } = await start({ node: node.url });
   const charge = chargeOf({ amount: '60000000' });

@@ -142,6 +142,7 @@ export class SolanaEnvironment {
       network = this.network,
       signer = this.signer as SolanaSigner,
       merchantId = 'merchant',
+      nowMs = () => Date.now(),
     } = {},
   ) {
     return new SolanaChain({
@@ -156,7 +157,7 @@ export class SolanaEnvironment {
       },
       marks,
       log: createLogger('silent'),
-      nowMs: () => Date.now(),
+      nowMs,
       signer,
       merchantId,
       account,

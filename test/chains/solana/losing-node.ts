@@ -31,6 +31,10 @@ export class LosingNode implements SolanaNode {
     return this.#node.newest(commitment);
   }
 
+  newestBlockhash() {
+    return this.#node.newestBlockhash();
+  }
+
   async call(method: string, params: readonly unknown[]): Promise<unknown> {
     return await this.#lie({ method, params }, await this.#node.call(method, params));
   }

@@ -28,6 +28,7 @@ afterAll(async () => {
 afterEach(() => {
   for (const { view, faults } of [local.node.endpoint, ...others]) {
     view.lag = 0;
+    view.hole = undefined;
     view.genesisHash = local.node.chain.genesisHash;
     faults.clear();
   }
@@ -47,6 +48,7 @@ function lying(node: SolanaNode, lie: (method: string, answer: unknown) => unkno
     answers.map((answer, place) => lie(requests[place]?.method ?? '', answer));
   return {
     newest: (commitment) => node.newest(commitment),
+    newestBlockhash: () => node.newestBlockhash(),
     call: async (method, params) => lie(method, await node.call(method, params)),
     agreed: async (method, params) => lie(method, await node.agreed(method, params)),
     callMany: async (requests) => many(requests, await node.callMany(requests)),
@@ -112,6 +114,50 @@ describe('endpoints of Solana', () => {
     expect(hashes.get(height + 8n)).not.toBe(hashes.get(height));
     expect(hashes.get(height)).toEqual(expect.any(String));
     expect((await chain.blockHashes([height + 10_000n])).get(height + 10_000n)).toBeNull();
+  });
+});
+
+describe('an own node that was away', () => {
+  const own = () => local.endpoints();
+
+  test('says of no block that it is gone while it catches up, and of none in its hole that it was replaced', async () => {
+    const rpc = own();
+    const chain = local.open(rpc);
+    local.mine(20);
+    const { slot } = local.node.chain.tip;
+    local.node.chain.skip(3);
+    local.mine(FINAL_BLOCKS + 20);
+    const heights = [-10, -1, 0, 2, 8].map((more) => BigInt(slot + more));
+    const before = await chain.blockHashes(heights);
+    expect(before.size).toBe(5);
+    const gone = BigInt(local.node.chain.tip.slot + 10_000);
+    expect((await chain.blockHashes([gone])).get(gone)).toBeNull();
+    const later = local.open(rpc, { nowMs: () => Date.now() + 120_000 });
+    expect([...(await later.blockHashes([gone]))]).toEqual([]);
+    // From within the slots without a block, so that another block would stand for them.
+    local.node.endpoint.view.hole = { from: slot - 5, to: slot + 4 };
+    const within = await chain.blockHashes(heights);
+    expect([...within]).toEqual([...before].filter(([height]) => height < slot - 5 || height > slot + 4));
+    await rpc.close();
+  });
+
+  test('a deposit that was told is not absent where the ledger has a hole: whoever reads again is refused', async () => {
+    const rpc = own();
+    const marks = new MemoryMarks();
+    const chain = local.open(rpc, { marks });
+    const to = await newDeposit(chain);
+    const begin = await chain.cursorAt((await chain.head()).finalHeight);
+    const query = { level: 'final', cursor: begin, watch: [to] } as const;
+    const txId = await payFrom(to, 9n);
+    const { slot } = local.node.chain.tip;
+    local.mine(FINAL_BLOCKS);
+    expect((await chain.scan(query)).transfers).toMatchObject([{ txId }]);
+    local.mine(2);
+    local.node.endpoint.view.hole = { from: slot, to: slot };
+    await expect(chain.scan(query)).rejects.toThrow('what is missing there proves nothing');
+    local.node.endpoint.view.hole = undefined;
+    expect((await chain.scan(query)).transfers).toMatchObject([{ txId }]);
+    await rpc.close();
   });
 });
 

@@ -12,25 +12,23 @@ import {
 import { NodeError } from '../../../packages/server/src/chains/rpc/node.ts';
 import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
 import { classifyRejection } from '../../../packages/server/src/chains/solana/send.ts';
-import { tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
 import type { Endpoint } from '../../nodes/solana/rpc.ts';
 import { approvedGroup } from '../conformance-groups.ts';
 import { nextSigning } from '../next-signing.ts';
-import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
+import { FINAL_BLOCKS, SolanaEnvironment } from './environment.ts';
 import { KEYS } from './key-signer.ts';
 
 let local: SolanaEnvironment;
 let other: Endpoint;
 let rpc: SolanaEndpoints;
 let chain: Chain;
-const marks = new MemoryMarks();
 
 beforeAll(async () => {
   local = await SolanaEnvironment.start();
   other = await local.node.open();
   const endpoints = [local.node.url, other.url].map((url) => ({ url, isOwn: false }));
   rpc = local.endpoints({ ...local.network, endpoints });
-  chain = local.open(rpc, { marks });
+  chain = local.open(rpc);
   await local.give('USDC', await chain.sender('hot'), 1_000_000n);
   await local.give('USDT', await chain.sender('hot'), 1n);
 });
@@ -41,6 +39,7 @@ afterAll(async () => {
 afterEach(() => {
   for (const { view, faults } of [local.node.endpoint, other]) {
     view.lag = 0;
+    view.hole = undefined;
     faults.clear();
   }
   local.node.chain.firstAvailable = 0;
@@ -50,6 +49,7 @@ afterEach(() => {
 /** As the endpoints, but the word of one endpoint about this is another. */
 const answering = (changed: string, change: (answer: unknown) => unknown) => ({
   newest: rpc.newest.bind(rpc),
+  newestBlockhash: rpc.newestBlockhash.bind(rpc),
   agreed: rpc.agreed.bind(rpc),
   callMany: rpc.callMany.bind(rpc),
   agreedMany: rpc.agreedMany.bind(rpc),
@@ -57,6 +57,12 @@ const answering = (changed: string, change: (answer: unknown) => unknown) => ({
     const answer = await rpc.call(method, params);
     return method === changed ? change(answer) : answer;
   },
+});
+
+/** As the endpoints, with another answer to what the newest blockhash is. */
+const naming = (newestBlockhash: SolanaEndpoints['newestBlockhash']) => ({
+  ...answering('', (answer) => answer),
+  newestBlockhash,
 });
 
 let groups = 0;
@@ -223,11 +229,51 @@ describe('what proves that a transaction is dead', () => {
     expect(await chain.status(tx)).toMatchObject({ state: 'dead' });
   });
 
+  test('nor do nodes with a hole in their ledger where its blocks would be, whatever lies before and behind it', async () => {
+    const from = local.node.chain.tip.slot;
+    const tx = await build([stranger()]);
+    await chain.broadcast(tx);
+    local.mine(1);
+    const mined = local.node.chain.tip.slot;
+    expire();
+    for (const hole of [
+      { from: mined, to: mined },
+      { from: from - 400, to: mined + 10 },
+      { from: mined - 1, to: mined + 160 },
+      { from: mined, to: mined + 151 },
+    ]) {
+      for (const { view } of [local.node.endpoint, other]) view.hole = hole;
+      await expect(chain.status(tx)).rejects.toThrow(ChainUnavailable);
+    }
+    for (const { view } of [local.node.endpoint, other]) view.hole = undefined;
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
+  });
+
+  test('nor does a height that was noted too low while its blockhash is valid', async () => {
+    const tx = await build([stranger()]);
+    local.mine(10 + FINAL_BLOCKS);
+    const { final } = await rpc.newest('finalized').then((final) => ({ final }));
+    const early = { ...tx, validUntil: { height: String(final.blockHeight - 1n) } };
+    expect(await chain.status(early)).toEqual({ state: 'unknown', final: false });
+    await chain.broadcast(tx);
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(early)).toMatchObject({ state: 'final' });
+  });
+
+  test('a blockhash that one endpoint alone knows, or of a chain that is not of now, is not signed', async () => {
+    const invented = naming(async () => ({
+      ...(await rpc.newestBlockhash()),
+      blockhash: local.wallet('nobody’s block'),
+    }));
+    await expect(build([stranger()], local.open(invented))).rejects.toThrow(
+      'a blockhash that no other answer knows',
+    );
+    const late = local.open(rpc, { nowMs: () => Date.now() + 120_000 });
+    await expect(build([stranger()], late)).rejects.toThrow('is not of now');
+  });
+
   test('a node that names too early an end for its blockhash makes nothing dead before its time', async () => {
-    const early = answering('getLatestBlockhash', (answer) => {
-      const { context, value } = Object(answer);
-      return { context, value: { ...value, lastValidBlockHeight: 5 } };
-    });
+    const early = naming(async () => ({ ...(await rpc.newestBlockhash()), lastValid: 5n }));
     const deceived = local.open(early);
     const tx = await build([stranger()], deceived);
     local.mine(100);
@@ -238,10 +284,7 @@ describe('what proves that a transaction is dead', () => {
   });
 
   test('nor is a blockhash believed that would never end', async () => {
-    const endless = answering('getLatestBlockhash', (answer) => {
-      const { context, value } = Object(answer);
-      return { context, value: { ...value, lastValidBlockHeight: 1_000_000_000 } };
-    });
+    const endless = naming(async () => ({ ...(await rpc.newestBlockhash()), lastValid: 1_000_000_000n }));
     await expect(build([stranger()], local.open(endless))).rejects.toThrow('valid up to block 1000000000');
   });
 
@@ -276,85 +319,6 @@ describe('what proves that a transaction is dead', () => {
   ])('%i %s', (code, message, expected) => {
     const answer = classifyRejection(new NodeError(code, message));
     expect(answer === 'known' ? { known: true } : answer).toMatchObject(expected);
-  });
-});
-
-describe('sweeps', () => {
-  let index = 500;
-  async function paid(amounts: readonly bigint[], asset: 'USDC' | 'USDT' = 'USDC') {
-    const from = local.wallet('a payer of what is swept');
-    return await Promise.all(
-      amounts.map(async (amount) => {
-        index += 1;
-        const own = index;
-        const { address: to } = await chain.depositAddress({ index: own });
-        return {
-          index: own,
-          to,
-          asset,
-          amount,
-          itemId: `sweep ${own}`,
-          payment: { from, to, asset, amount },
-        };
-      }),
-    );
-  }
-  const sweep = (items: Awaited<ReturnType<typeof paid>>) =>
-    chain.buildSweep({ signing: nextSigning(), sequence: '0', items });
-  const exists = (owner: string, asset: 'USDC' | 'USDT') =>
-    local.node.chain.account(address(tokenAccountOf(owner, local.mint(asset)))).exists;
-
-  test('deposit keys without SOL sign, both tokens go home in one transaction, and the rent comes back', async () => {
-    const items = [...(await paid([1n, 2n, 3n])), ...(await paid([4n, 5n], 'USDT'))];
-    for (const { payment } of items) await local.pay([payment]);
-    local.mine(FINAL_BLOCKS);
-    const [hot, feePayer] = [await chain.sender('hot'), await chain.sender('tank')];
-    const before = await chain.balance(hot, 'USDT', 'final');
-    const lamportsBefore = await lamports(feePayer);
-    const tx = await sweep(items);
-    expect(tx.sender).toBe(feePayer);
-    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
-    local.mine(FINAL_BLOCKS);
-    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: Array(5).fill(true) });
-    expect((await chain.balance(hot, 'USDT', 'final')) - before).toBe(9n);
-    expect(items.map(({ to, asset }) => exists(to, asset))).toEqual(Array(5).fill(false));
-    expect(await lamports(feePayer)).toBeGreaterThan(lamportsBefore + 5n * 2_000_000n);
-    for (const { to } of items) expect(await lamports(to)).toBe(0n);
-  });
-
-  test('late money opens the account again and is found, though it is as much as was swept', async () => {
-    const [item] = await paid([8n]);
-    if (item === undefined) throw new Error('no deposit');
-    const watch = [item.to];
-    const begin = await chain.cursorAt((await chain.head()).finalHeight);
-    await local.pay([item.payment]);
-    local.mine(FINAL_BLOCKS);
-    const first = await chain.scan({ level: 'final', cursor: begin, watch });
-    expect(first.transfers).toHaveLength(1);
-    await chain.broadcast(await sweep([item]));
-    local.mine(1);
-    const late = await local.pay([item.payment]);
-    local.mine(FINAL_BLOCKS);
-    const second = await chain.scan({ level: 'final', cursor: first.cursor, watch });
-    expect(second.transfers).toMatchObject([{ txId: late, amount: 8n }]);
-    expect(await chain.balance(item.to, 'USDC', 'final')).toBe(8n);
-  });
-
-  test('an account that holds more than is swept stays open with the rest', async () => {
-    const [item] = await paid([6n]);
-    if (item === undefined) throw new Error('no deposit');
-    await local.pay([item.payment]);
-    await local.pay([{ ...item.payment, amount: 1n }]);
-    const tx = await sweep([item]);
-    await chain.broadcast(tx);
-    local.mine(FINAL_BLOCKS);
-    expect(await chain.status(tx)).toMatchObject({ state: 'final' });
-    expect(await chain.balance(item.to, 'USDC', 'final')).toBe(1n);
-  });
-
-  test('more addresses than fit are refused', async () => {
-    await expect(sweep(await paid([1n, 1n, 1n, 1n, 1n, 1n]))).rejects.toThrow(UnbuildableTransfer);
-    await expect(sweep([])).rejects.toThrow(UnbuildableTransfer);
   });
 });
 

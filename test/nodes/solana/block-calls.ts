@@ -111,8 +111,7 @@ export function isValid(view: View, hash: string, block: Block): boolean {
 }
 
 function slotsFrom(view: View, from: number): number[] {
-  const least = Math.max(from, view.chain.firstAvailable);
-  return view.chain.blocks.map(({ slot }) => slot).filter((slot) => slot >= least);
+  return view.chain.blocks.map(({ slot }) => slot).filter((slot) => slot >= from && view.keeps(slot));
 }
 
 function findBlock(view: View, slot: number, commitment: 'confirmed' | 'finalized'): Block {
@@ -123,7 +122,7 @@ function findBlock(view: View, slot: number, commitment: 'confirmed' | 'finalize
       `Block ${slot} cleaned up, does not exist on node. First available block: ${chain.firstAvailable}`,
     );
   if (slot > view.block(commitment).slot) throw new RpcError(-32_004, `Block not available for slot ${slot}`);
-  const block = chain.blocks.find((one) => one.slot === slot);
+  const block = view.keeps(slot) ? chain.blocks.find((one) => one.slot === slot) : undefined;
   if (block === undefined)
     throw new RpcError(-32_007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
   return block;

@@ -171,7 +171,7 @@ function statusOf(view: View, signature: string, searches: boolean) {
   const { slot, err } = executed;
   const behind = view.block('processed').height - executed.height;
   if (!searches && behind > LIFETIME_BLOCKS) return null;
-  if (slot < view.chain.firstAvailable) return null;
+  if (!view.keeps(slot)) return null;
   return {
     slot,
     confirmations: commitment === 'finalized' ? null : behind,
@@ -183,7 +183,7 @@ function statusOf(view: View, signature: string, searches: boolean) {
 
 function isServed(view: View, { slot }: Executed, least: 'confirmed' | 'finalized'): boolean {
   const commitment = view.commitmentOf(slot);
-  return commitment !== undefined && RANK[commitment] >= RANK[least] && slot >= view.chain.firstAvailable;
+  return commitment !== undefined && RANK[commitment] >= RANK[least] && view.keeps(slot);
 }
 
 /** Behind `before`, up to `until`. Nothing follows a `before` that the node does not know. */

@@ -10,6 +10,8 @@ export class View {
   lag = 0;
   /** The next transactions that are accepted and never reach a leader. */
   dropTransactions = 0;
+  /** Slots that it was away for: it began again from a snapshot behind them, and has neither their blocks nor their transactions. */
+  hole: { from: number; to: number } | undefined;
   /** Answers for this genesis instead of the chain's own. */
   genesisHash: string;
 
@@ -20,6 +22,12 @@ export class View {
     this.chain = chain;
     this.sent = sent;
     this.genesisHash = chain.genesisHash;
+  }
+
+  /** Whether the block of that slot is in its ledger, if there is one. */
+  keeps(slot: number): boolean {
+    const { hole } = this;
+    return slot >= this.chain.firstAvailable && (hole === undefined || slot < hole.from || slot > hole.to);
   }
 
   block(commitment: Commitment): Block {

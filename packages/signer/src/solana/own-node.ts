@@ -4,6 +4,12 @@ import { faultOf } from '../shape.ts';
 const TIMEOUT_MS = 5_000;
 /** By so much the clocks of this machine and of the network may differ. */
 const CLOCK_MARGIN_MS = 300_000;
+const SLOT_MS = 400;
+const STEPS_MAX = 40;
+/** Slots in a row without a block. */
+const SKIPPED_MAX = 200;
+/** A node lists the blocks of so many at once. */
+const LISTED_MAX = 500_000;
 /** Earlier transactions that are looked for at once. */
 const ASKED_MAX = 20;
 
@@ -28,6 +34,8 @@ const Statuses = Type.Object({
     { minItems: 1, maxItems: 1 },
   ),
 });
+const Slots = Type.Array(Type.Integer());
+const Block = Type.Object({ blockHeight: Type.Integer() });
 const FINALIZED = { commitment: 'finalized' };
 
 /**
@@ -68,11 +76,44 @@ async function isDead(node: string, { signature, blockhash, at }: SignedBefore):
   const { slot } = validity.context;
   const time = await call(node, 'getBlockTime', [slot], Type.Integer());
   if (time * 1_000 < at + CLOCK_MARGIN_MS) return false;
+  if (!(await hasAllBlocks(node, at - CLOCK_MARGIN_MS, slot))) return false;
   const options = { searchTransactionHistory: true };
   const statuses = await call(node, 'getSignatureStatuses', [[signature], options], Statuses);
   if (statuses.context.slot < slot) return false;
   const [status = null] = statuses.value;
   return status === null || (status.err !== null && status.confirmationStatus === 'finalized');
+}
+
+/**
+ * Whether the node has every block from a time on, up to a slot. One that began again from a snapshot has not, and says of what it was away
+ * for that there is nothing: heights count blocks alone, so that as many have to be there as heights differ.
+ */
+async function hasAllBlocks(node: string, sinceMs: number, slot: number): Promise<boolean> {
+  const begin = await findBlockBefore(node, sinceMs, slot);
+  if (begin === undefined || slot - begin > LISTED_MAX) return false;
+  const slots = await call(node, 'getBlocks', [begin, slot, FINALIZED], Slots);
+  const options = { ...FINALIZED, transactionDetails: 'signatures', rewards: false };
+  const config = { ...options, maxSupportedTransactionVersion: 0 };
+  const first = await call(node, 'getBlock', [begin, config], Block);
+  const last = await call(node, 'getBlock', [slot, config], Block);
+  return (
+    slots[0] === begin && slots.at(-1) === slot && last.blockHeight - first.blockHeight === slots.length - 1
+  );
+}
+
+/** The slot of a block that is older than that time, or of the first one. */
+async function findBlockBefore(node: string, sinceMs: number, from: number): Promise<number | undefined> {
+  let slot = from;
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    const time = await call(node, 'getBlockTime', [slot], Type.Integer());
+    if (slot === 0 || time * 1_000 < sinceMs) return slot;
+    const to = Math.max(0, slot - Math.ceil((time * 1_000 - sinceMs) / SLOT_MS) - 1);
+    const range = [Math.max(0, to - SKIPPED_MAX), to, FINALIZED];
+    const found = (await call(node, 'getBlocks', range, Slots)).at(-1);
+    if (found === undefined) return undefined;
+    slot = found;
+  }
+  return undefined;
 }
 
 async function call<const Shape extends TSchema>(

@@ -12,6 +12,7 @@ const META = ['err', 'fee', 'preTokenBalances', 'postTokenBalances', 'innerInstr
 
 const VIEWS: Record<string, View> = {
   getMultipleAccounts: (answer) => each(valueIn(answer), (one) => fields(one, ['data', 'owner'])),
+  isBlockhashValid: valueIn,
   getSignatureStatuses: (answer) => each(valueIn(answer), (one) => fields(one, STATUS)),
   getSignaturesForAddress: (answer) => each(answer, (one) => fields(one, LISTED)),
   getBlock: (answer) => fields(answer, BLOCK),

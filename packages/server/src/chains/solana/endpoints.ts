@@ -4,8 +4,8 @@ import type { RpcAnswer } from '../rpc/messages.ts';
 import type { NodeError } from '../rpc/node.ts';
 import { comparedText } from './compared.ts';
 import type { SolanaNetwork } from './network.ts';
-import type { Commitment, Epoch, SolanaNode } from './node.ts';
-import { readNumber, readRecord } from './node-answers.ts';
+import type { Commitment, Epoch, NamedBlockhash, SolanaNode } from './node.ts';
+import { readBase58, readContext, readNumber, readRecord } from './node-answers.ts';
 
 type NetworkPart = Pick<SolanaNetwork, 'name' | 'genesisHash' | 'endpoints'>;
 
@@ -28,6 +28,16 @@ export class SolanaEndpoints extends RpcEndpoints implements SolanaNode {
     const epoch = readEpoch(answer);
     if (epoch === undefined) throw new Error('an answer that told its slot tells it no more');
     return epoch;
+  }
+
+  async newestBlockhash(): Promise<NamedBlockhash> {
+    // On a fork that is left, a transaction with it would be dead at once: two thirds of the stake have voted for this one.
+    const request = { method: 'getLatestBlockhash', params: [{ commitment: 'confirmed' }] };
+    const what = 'its newest blockhash';
+    const { answer } = await this.reached({ request, heightOf: (one) => readNamed(one)?.slot, what });
+    const named = readNamed(answer);
+    if (named === undefined) throw new Error('an answer that told its slot tells it no more');
+    return named;
   }
 }
 
@@ -54,6 +64,17 @@ function findWrongChain([answer]: readonly RpcAnswer[], genesisHash: string): st
   const hash = answer !== undefined && 'result' in answer ? answer.result : undefined;
   if (typeof hash !== 'string') return 'does not tell its genesis';
   return hash === genesisHash ? undefined : `serves a chain with another genesis (${hash.slice(0, 60)})`;
+}
+
+function readNamed(answer: unknown): NamedBlockhash | undefined {
+  try {
+    const { slot, value } = readContext(answer, 'getLatestBlockhash');
+    const { blockhash, lastValidBlockHeight } = readRecord(value, 'getLatestBlockhash');
+    const lastValid = readNumber(lastValidBlockHeight, 'a block height');
+    return { slot, blockhash: readBase58(blockhash, 'a blockhash'), lastValid };
+  } catch {
+    return undefined;
+  }
 }
 
 function readEpoch(answer: unknown): Epoch | undefined {

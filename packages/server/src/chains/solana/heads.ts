@@ -50,11 +50,19 @@ export class HeadFeed {
         'spl',
         `the newest block (${tip.slot}) is below the final one (${final.slot}): a node has gone back`,
       );
-    const time = await orUnavailable(this.#node.call('getBlockTime', [Number(tip.slot)]));
+    const time = await orUnavailable(this.#node.agreed('getBlockTime', [Number(tip.slot)]));
     const heads = { tip, final, time: Number(readNumber(time, `the time of slot ${tip.slot}`)) };
     this.#known = { heads, atMs };
     return heads;
   }
+}
+
+/** Of a block that is older the node may be away from the chain, or the whole network stands still. */
+const FRESH_MS = 60_000;
+
+/** Whether the newest block is of now: only then does the chain end there. */
+export function isFresh({ time }: Pick<Heads, 'time'>, nowMs: number): boolean {
+  return time * 1000 >= nowMs - FRESH_MS;
 }
 
 export function headOf({ tip, final, time }: Heads): Head {

@@ -9,8 +9,19 @@ export interface Epoch {
   blockHeight: bigint;
 }
 
+/** By which a transaction is valid for so many blocks. */
+export interface NamedBlockhash {
+  blockhash: string;
+  /** The last block that a transaction with it can be in, as a node names it. */
+  lastValid: bigint;
+  /** Of the newest block that its node knew. */
+  slot: bigint;
+}
+
 /** The JSON-RPC of one Solana network. */
 export interface SolanaNode extends RpcNode {
   /** The newest block of a commitment that two endpoints have reached, or one of the operator's own. */
   newest(commitment: Commitment): Promise<Epoch>;
+  /** The newest blockhash of the endpoint that is second furthest, or of the operator's own: another one knows it too. */
+  newestBlockhash(): Promise<NamedBlockhash>;
 }

@@ -21,7 +21,7 @@ import {
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { readBlockHashes } from './block-hashes.ts';
 import { writeCursor } from './cursor.ts';
-import { type HeadFeed, headOf } from './heads.ts';
+import { type HeadFeed, headOf, isFresh } from './heads.ts';
 import type { Marks } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
@@ -115,9 +115,9 @@ export class SolanaReader implements ChainReader {
   }
 
   async blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>> {
-    const { feed, node } = this.#options;
+    const { feed, node, nowMs } = this.#options;
     const heads = now === undefined ? await feed.heads() : await feed.newHeads();
-    return await readBlockHashes(node, heads, heights);
+    return await readBlockHashes(node, heads, { heights, isFresh: isFresh(heads, nowMs()) });
   }
 
   async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {

@@ -7,6 +7,7 @@ import { slicesOf } from '../rpc/slices.ts';
 import { baseOf, compareTransfers, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
 import { type HeadFeed, type Heads, headOf } from './heads.ts';
 import { type HistoryQuery, type Listed, readHistory, readTransactions } from './history.ts';
+import { assertWhole } from './ledger-range.ts';
 import { type Mark, type Marks, NO_MARK, nextMark, readFrom, reportedTo } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
@@ -67,6 +68,11 @@ async function scanFinal(context: ScanContext, query: ScanQuery, part: Part): Pr
   if (upTo <= after.slot && after.page === undefined)
     return { transfers: [], cursor: writeCursor(after), complete: true, head };
   const { found, late, marks, known } = await readAccounts(context, query, part);
+  // Whoever reads again takes what is absent for gone, and no sum shows here that nothing was left out.
+  const isAgain = [...known.values()].some(
+    ({ since, reportedAt }) => after.slot < since || after.slot < reportedAt,
+  );
+  if (isAgain) await assertWhole(context.node, after.slot, heads.final);
   // What an earlier scan left out comes on top: no cursor could stand for it.
   const page = found.slice(0, limit);
   const last = page.at(-1);

@@ -15,12 +15,12 @@ import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { buildPayment, type Draft, withLifetime } from './build-payment.ts';
 import { buildSweepDraft, sweepPurpose, sweptAccounts } from './build-sweep.ts';
 import { computeUnits, costOf, priceOf, readRecentFees, type Steps } from './fees.ts';
-import type { HeadFeed } from './heads.ts';
+import { type HeadFeed, isFresh } from './heads.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { Marks } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
-import { orUnavailable, readBase58, readContext, readNumber, readRecord } from './node-answers.ts';
+import { orUnavailable, readContext, readNumber, unusable } from './node-answers.ts';
 import type { SolanaWallets } from './reader.ts';
 import { Accepted, sendSigned } from './send.ts';
 import { requestSignature, type SolanaSigner } from './signing.ts';
@@ -37,6 +37,8 @@ export interface SenderOptions {
   merchantId: string;
   /** Account number of the merchant, from 1. */
   account: number;
+  /** Unix milliseconds. */
+  nowMs: () => number;
 }
 
 const MEMO_BYTES = 25;
@@ -105,15 +107,21 @@ export class SolanaSender {
     return readNumber(readContext(answer, 'getBalance').value, 'a balance');
   }
 
-  /** One that two thirds of the stake have voted for: on a fork that is left, a transaction with it would be dead at once. */
+  /**
+   * One that two endpoints know, or the operator's own, of a chain that is of now: so its block is not above the newest one, and it can
+   * be in no block 150 behind that.
+   */
   async #newBlockhash(): Promise<string> {
-    const { node, feed } = this.#options;
-    const answer = await orUnavailable(node.call('getLatestBlockhash', [{ commitment: 'confirmed' }]));
-    const value = readRecord(readContext(answer, 'getLatestBlockhash').value, 'getLatestBlockhash');
-    const blockhash = readBase58(value.blockhash, 'a blockhash');
-    const named = readNumber(value.lastValidBlockHeight, 'a block height');
-    const { tip } = await feed.newHeads();
-    this.#lifetimes.note(blockhash, named, tip);
+    const { node, feed, nowMs } = this.#options;
+    const { blockhash, lastValid, slot } = await node.newestBlockhash();
+    const config = { commitment: 'confirmed', minContextSlot: Number(slot) };
+    const known = await orUnavailable(node.agreed('isBlockhashValid', [blockhash, config]));
+    if (readContext(known, 'isBlockhashValid').value !== true)
+      throw unusable('a blockhash that no other answer knows');
+    const heads = await feed.newHeads();
+    if (heads.tip.slot < slot || !isFresh(heads, nowMs()))
+      throw unusable(`its newest block, of slot ${heads.tip.slot}, is not of now`);
+    this.#lifetimes.note(blockhash, lastValid, heads.tip);
     return blockhash;
   }
 

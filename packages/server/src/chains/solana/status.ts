@@ -1,6 +1,8 @@
 import type { SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import type { NodeRequest } from '../rpc/node.ts';
 import type { HeadFeed, Heads } from './heads.ts';
+import { blockRequest, findBlockAtOrBelow, holeIn, readBlock, readSlots } from './ledger-range.ts';
 import type { SolanaNode } from './node.ts';
 import {
   orUnavailable,
@@ -11,9 +13,10 @@ import {
   readResult,
   unusable,
 } from './node-answers.ts';
+import { readSigned } from './signing.ts';
 
-/** A transaction can be in the 150 blocks up to its last valid one. */
-const LIFETIME_BLOCKS = 150n;
+/** A transaction can be in the 150 blocks up to its last valid one, which may have been named 150 blocks too high. */
+const UNCERTAIN_BLOCKS = 300n;
 
 export interface StatusContext {
   node: SolanaNode;
@@ -95,28 +98,34 @@ async function readFinal(node: SolanaNode, tx: SignedTx): Promise<TxStatus> {
   return describe(tx, found, readNumber(fee, `the fee of ${tx.txId}`));
 }
 
+/**
+ * Asked of the same endpoints, in one batch: that they have reached the final block, that its blockhash is none there, that they have all
+ * blocks that could hold it, and then that they do not know it.
+ */
 async function proveDead(
   { node, feed }: StatusContext,
   { final }: Heads,
   tx: SignedTx,
   lastValid: bigint,
 ): Promise<TxStatus> {
-  const [method, params] = searchFor(tx);
-  const since = beginOf(final, lastValid);
-  const finalized = { commitment: 'finalized', minContextSlot: Number(final.slot) };
-  const answers = await node.agreedMany([
-    { method: 'getBlockHeight', params: [finalized] },
-    { method: 'getBlocksWithLimit', params: [Number(since), 1, { commitment: 'finalized' }] },
-    { method, params },
-  ]);
-  const height = readNumber(readResult(answers[0]), 'a block height');
-  const [first] = readList(readResult(answers[1]), 'getBlocksWithLimit');
-  const found = readStatuses(readResult(answers[2]));
+  const { requests, begin, end, count } = await findRange(node, final, { tx, lastValid });
+  const [reached, validity, listed, first, last, searched] = await node.agreedMany(requests);
+  const found = readStatuses(readResult(searched));
   // The first endpoint may keep less history than the others.
   if (found !== undefined)
     return found.commitment === 'finalized' ? await readFinal(node, tx) : describe(tx, found);
-  if (height <= lastValid) throw disagreement('which blocks are final');
-  await assertHistory(node, tx, { first, lastValid });
+  if (readNumber(readResult(reached), 'a block height') <= lastValid)
+    throw disagreement('which blocks are final');
+  const { value: isValid } = readContext(readResult(validity), 'isBlockhashValid');
+  if (typeof isValid !== 'boolean') throw unusable('isBlockhashValid answers neither yes nor no');
+  // Whatever was named as its last block: it may still come into one.
+  if (isValid) return { state: 'unknown', final: false };
+  const slots = readSlots(listed);
+  const [from, to] = [readBlock(begin, first), readBlock(end, last)];
+  const isFromBefore = from.blockHeight === 0n || from.blockHeight + UNCERTAIN_BLOCKS <= lastValid;
+  const isWhole = slots.length === count && to.blockHeight - from.blockHeight === BigInt(count - 1);
+  const isToBehind = to.blockHeight > lastValid && slots[0] === begin && slots.at(-1) === end;
+  if (!isFromBefore || !isWhole || !isToBehind) throw holeIn(begin, end);
   // A node that was restored to an earlier block between the reads proves nothing.
   const after = await feed.newHeads();
   if (after.final.slot < final.slot || after.final.blockHeight <= lastValid)
@@ -124,27 +133,33 @@ async function proveDead(
   return { state: 'dead', final: true, height: final.slot, reason: 'its last valid block is passed' };
 }
 
-/** A slot below the first block that could hold it, where at least every other slot since has had a block. */
-function beginOf({ slot, blockHeight }: Heads['final'], lastValid: bigint): bigint {
-  const behind = 2n * (blockHeight - lastValid + LIFETIME_BLOCKS);
-  return behind > slot ? 0n : slot - behind;
-}
-
-/** A node that has cleaned these blocks up does not know what was in them. */
-async function assertHistory(
+/** The blocks that could hold a transaction, from one before them to one behind, and what shows that nodes have all of them. */
+async function findRange(
   node: SolanaNode,
-  { txId }: SignedTx,
-  { first, lastValid }: { first: unknown; lastValid: bigint },
-): Promise<void> {
-  const slot = readNumber(first, 'the first block of a history');
-  const config = { commitment: 'finalized', transactionDetails: 'none', rewards: false };
-  const block = await orUnavailable(node.agreed('getBlock', [Number(slot), config]));
-  const height = readNumber(readRecord(block, 'a block').blockHeight, 'a block height');
-  if (height > 0n && height + LIFETIME_BLOCKS > lastValid)
-    throw new ChainUnavailable(
-      'spl',
-      `the nodes keep no blocks as old as ${txId}: whether it is mined needs one that does`,
-    );
+  final: Heads['final'],
+  { tx, lastValid }: { tx: SignedTx; lastValid: bigint },
+) {
+  const blockhash = readSigned(tx.raw)?.message.blockhash;
+  if (blockhash === undefined) throw unusable(`the bytes of ${tx.txId} name no block`);
+  const before = await findBlockAtOrBelow(node, final, lastValid - UNCERTAIN_BLOCKS);
+  const count = Number(lastValid - before.blockHeight) + 2;
+  const range: NodeRequest = {
+    method: 'getBlocksWithLimit',
+    params: [Number(before.slot), count, { commitment: 'finalized' }],
+  };
+  const end = readSlots(await orUnavailable(node.agreed(range.method, range.params))).at(-1);
+  if (end === undefined) throw holeIn(before.slot, final.slot);
+  const finalized = { commitment: 'finalized', minContextSlot: Number(final.slot) };
+  const [method, params] = searchFor(tx);
+  const requests: NodeRequest[] = [
+    { method: 'getBlockHeight', params: [finalized] },
+    { method: 'isBlockhashValid', params: [blockhash, finalized] },
+    range,
+    blockRequest(before.slot, 'signatures'),
+    blockRequest(end, 'signatures'),
+    { method, params },
+  ];
+  return { requests, begin: before.slot, end, count };
 }
 
 /** Codes of the token program that have a name of ours. */

@@ -51,7 +51,7 @@ export async function rescanBlocks(
   const { network } = blocks;
   const chain = deps.chains.of(merchant, network);
   const watch = new WatchedAddresses(deps.db, merchantId, network);
-  const found = await scanBlocks(chain, watch, blocks);
+  const { found } = await scanBlocks(chain, watch, blocks);
   // Read after the blocks, so that transfers credited meanwhile do not count as missed.
   const known = await listFinalTransfers(deps.db, merchantId, blocks);
   const credited = new Set(known.map((row) => row.key));
@@ -77,15 +77,17 @@ async function scanBlocks(
   chain: Chain,
   watch: readonly string[] | WatchSet,
   { network, above, upTo }: Blocks,
-): Promise<Map<string, ChainTransfer>> {
+): Promise<{ found: Map<string, ChainTransfer>; readTo: bigint }> {
+  let readTo = upTo;
   const found = new Map<string, ChainTransfer>();
   let cursor = await chain.cursorAt(above);
   for (let complete = false; !complete; ) {
     const page = await chain.scan({ level: 'final', cursor, watch, upTo });
     for (const transfer of page.transfers) found.set(keyOf(network, transfer), transfer);
     ({ cursor, complete } = page);
+    if (page.head.finalHeight < readTo) readTo = page.head.finalHeight;
   }
-  return found;
+  return { found, readTo };
 }
 
 /** Leaves out transfers beyond the cursor: the regular scan will read these. */
@@ -114,14 +116,13 @@ async function stillAbsent(
   absent: readonly FinalTransfer[],
 ): Promise<FinalTransfer[]> {
   if (absent.length === 0) return [];
-  const found = await scanBlocks(
+  const { found, readTo } = await scanBlocks(
     chain,
     absent.map((row) => row.watch),
     blocks,
   );
-  // A node that has fallen behind proves nothing.
-  const { finalHeight } = await chain.head();
-  return absent.filter((row) => !found.has(row.key) && BigInt(row.height) <= finalHeight);
+  // A node that has fallen behind proves nothing, though it may have come further since.
+  return absent.filter((row) => !found.has(row.key) && BigInt(row.height) <= readTo);
 }
 
 async function bookLost(

@@ -1,0 +1,103 @@
+import { address } from '@solana/kit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Chain, UnbuildableTransfer } from '../../../packages/server/src/chains/port/port.ts';
+import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
+import { tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
+import { nextSigning } from '../next-signing.ts';
+import { FINAL_BLOCKS, SolanaEnvironment } from './environment.ts';
+
+let local: SolanaEnvironment;
+let rpc: SolanaEndpoints;
+let chain: Chain;
+
+beforeAll(async () => {
+  local = await SolanaEnvironment.start();
+  rpc = local.endpoints();
+  chain = local.open(rpc);
+  for (const asset of ['USDC', 'USDT'] as const) await local.give(asset, await chain.sender('hot'), 1n);
+});
+afterAll(async () => {
+  await rpc.close();
+  await local.node.stop();
+});
+
+const lamports = async (owner: string) => await chain.nativeBalance(owner);
+
+describe('sweeps', () => {
+  let index = 500;
+  async function paid(amounts: readonly bigint[], asset: 'USDC' | 'USDT' = 'USDC') {
+    const from = local.wallet('a payer of what is swept');
+    return await Promise.all(
+      amounts.map(async (amount) => {
+        index += 1;
+        const own = index;
+        const { address: to } = await chain.depositAddress({ index: own });
+        return {
+          index: own,
+          to,
+          asset,
+          amount,
+          itemId: `sweep ${own}`,
+          payment: { from, to, asset, amount },
+        };
+      }),
+    );
+  }
+  const sweep = (items: Awaited<ReturnType<typeof paid>>) =>
+    chain.buildSweep({ signing: nextSigning(), sequence: '0', items });
+  const exists = (owner: string, asset: 'USDC' | 'USDT') =>
+    local.node.chain.account(address(tokenAccountOf(owner, local.mint(asset)))).exists;
+
+  test('deposit keys without SOL sign, both tokens go home in one transaction, and the rent comes back', async () => {
+    const items = [...(await paid([1n, 2n, 3n])), ...(await paid([4n, 5n], 'USDT'))];
+    for (const { payment } of items) await local.pay([payment]);
+    local.mine(FINAL_BLOCKS);
+    const [hot, feePayer] = [await chain.sender('hot'), await chain.sender('tank')];
+    const before = await chain.balance(hot, 'USDT', 'final');
+    const lamportsBefore = await lamports(feePayer);
+    const tx = await sweep(items);
+    expect(tx.sender).toBe(feePayer);
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: Array(5).fill(true) });
+    expect((await chain.balance(hot, 'USDT', 'final')) - before).toBe(9n);
+    expect(items.map(({ to, asset }) => exists(to, asset))).toEqual(Array(5).fill(false));
+    expect(await lamports(feePayer)).toBeGreaterThan(lamportsBefore + 5n * 2_000_000n);
+    for (const { to } of items) expect(await lamports(to)).toBe(0n);
+  });
+
+  test('late money opens the account again and is found, though it is as much as was swept', async () => {
+    const [item] = await paid([8n]);
+    if (item === undefined) throw new Error('no deposit');
+    const watch = [item.to];
+    const begin = await chain.cursorAt((await chain.head()).finalHeight);
+    await local.pay([item.payment]);
+    local.mine(FINAL_BLOCKS);
+    const first = await chain.scan({ level: 'final', cursor: begin, watch });
+    expect(first.transfers).toHaveLength(1);
+    await chain.broadcast(await sweep([item]));
+    local.mine(1);
+    const late = await local.pay([item.payment]);
+    local.mine(FINAL_BLOCKS);
+    const second = await chain.scan({ level: 'final', cursor: first.cursor, watch });
+    expect(second.transfers).toMatchObject([{ txId: late, amount: 8n }]);
+    expect(await chain.balance(item.to, 'USDC', 'final')).toBe(8n);
+  });
+
+  test('an account that holds more than is swept stays open with the rest', async () => {
+    const [item] = await paid([6n]);
+    if (item === undefined) throw new Error('no deposit');
+    await local.pay([item.payment]);
+    await local.pay([{ ...item.payment, amount: 1n }]);
+    const tx = await sweep([item]);
+    await chain.broadcast(tx);
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final' });
+    expect(await chain.balance(item.to, 'USDC', 'final')).toBe(1n);
+  });
+
+  test('more addresses than fit are refused', async () => {
+    await expect(sweep(await paid([1n, 1n, 1n, 1n, 1n, 1n]))).rejects.toThrow(UnbuildableTransfer);
+    await expect(sweep([])).rejects.toThrow(UnbuildableTransfer);
+  });
+});
