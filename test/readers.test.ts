@@ -7,12 +7,12 @@ import { verify } from '../packages/sdk/src/webhooks/verify.ts';
 import * as erc20 from '../packages/server/src/chains/addresses/erc20.ts';
 import * as spl from '../packages/server/src/chains/addresses/spl.ts';
 import * as trc20 from '../packages/server/src/chains/addresses/trc20.ts';
+import * as blockCursor from '../packages/server/src/chains/blocks/cursor.ts';
 import { comparedText } from '../packages/server/src/chains/evm/compared.ts';
-import * as evmCursor from '../packages/server/src/chains/evm/cursor.ts';
 import { parseNetworks as parseNetworksFile } from '../packages/server/src/chains/evm/networks-file.ts';
 import * as nodeAnswers from '../packages/server/src/chains/evm/node-answers.ts';
 import { readSigned } from '../packages/server/src/chains/evm/transaction.ts';
-import { readAnswers } from '../packages/server/src/chains/rpc/messages.ts';
+import { JSON_RPC } from '../packages/server/src/chains/rpc/messages.ts';
 import { readSealed } from '../packages/server/src/chains/simulated/envelope.ts';
 import * as simulatedScan from '../packages/server/src/chains/simulated/scan.ts';
 import { comparedText as solanaCompared } from '../packages/server/src/chains/solana/compared.ts';
@@ -84,7 +84,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   parseTrc20Address: trc20.parseTrc20Address,
   checkSplAddress: (text) => spl.checkSplAddress(text),
   parseSplAddress: spl.parseSplAddress,
-  'the cursor of an EVM network': evmCursor.readCursor,
+  'the cursor of networks that are read block by block': blockCursor.readCursor,
   'the cursor of a simulated chain': simulatedScan.readCursor,
   readSealed,
   readSigned,
@@ -97,10 +97,10 @@ const READERS: Record<string, (text: string) => unknown> = {
   'a quantity of a node': (text) => nodeAnswers.readQuantity(text, 'it'),
   'bytes of a node': (text) => nodeAnswers.readBytes(text, 'it'),
   'an address of a node': (text) => nodeAnswers.readAddress(text, 'it'),
-  'answers of a node': (text) => readAnswers(text, 2),
-  'a result of a node': (text) => readAnswers(JSON.stringify({ jsonrpc: '2.0', id: 0, result: text }), 1),
+  'answers of a node': (text) => JSON_RPC.read(text, 2),
+  'a result of a node': (text) => JSON_RPC.read(JSON.stringify({ jsonrpc: '2.0', id: 0, result: text }), 1),
   'a refusal of a node': (text) =>
-    readAnswers(JSON.stringify({ jsonrpc: '2.0', id: 0, error: { code: 1, message: text } }), 1),
+    JSON_RPC.read(JSON.stringify({ jsonrpc: '2.0', id: 0, error: { code: 1, message: text } }), 1),
   comparedText: (text) => comparedText('eth_getLogs', text),
   'networks of a file': (text) => parseNetworksFile(text),
   'networks of an allow list': parseNetworks,

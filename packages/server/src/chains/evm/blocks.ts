@@ -1,8 +1,8 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { isLineDue } from '../../platform/observability/index.ts';
+import { ExpiringMap } from '../blocks/expiring-map.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { NodeError } from '../rpc/node.ts';
-import { ExpiringMap } from './expiring-map.ts';
 import { type Header, readHeader } from './headers.ts';
 import { LogSpan } from './log-span.ts';
 import type { EvmNetwork } from './network.ts';

@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { RpcEndpoint } from '../rpc/endpoint.ts';
-import { EndpointFailed } from '../rpc/messages.ts';
+import { EndpointFailed, JSON_RPC } from '../rpc/messages.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
 import { identityOf } from './identity.ts';
 import type { EvmNetwork } from './network.ts';
@@ -40,7 +40,7 @@ export async function checkEndpoints(
       network.endpoints.map(async ({ url, isOwn }): Promise<EndpointReport> => {
         const endpoint = new RpcEndpoint(
           { url, isOwn },
-          { poster, log, name: network.name, identity, restMs: 0 },
+          { poster, log, name: network.name, identity, wire: JSON_RPC, restMs: 0 },
         );
         const problems: string[] = [];
         try {

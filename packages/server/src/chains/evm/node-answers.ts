@@ -1,10 +1,12 @@
 import { type Address, getAddress, type Hex } from 'viem';
-import { ChainUnavailable } from '../port/port-errors.ts';
-import { NodeError } from '../rpc/node.ts';
+import { answerReader } from '../rpc/read-answers.ts';
 import { type FeeHistory, HISTORY_BLOCKS, TIP_PERCENTILE } from './fees.ts';
 import type { EvmNode } from './node.ts';
 
 // What a node answers is read field by field: anything but the expected form is `ChainUnavailable`.
+
+const reader = answerReader('erc20');
+export const { unusable, readRecord, readList } = reader;
 
 /** What reading needs of a node. */
 export type NodeReads = Pick<EvmNode, 'call' | 'agreed' | 'callMany'>;
@@ -12,27 +14,14 @@ export type NodeReads = Pick<EvmNode, 'call' | 'agreed' | 'callMany'>;
 /** For reads: a node that refuses one, as it has pruned that state, is as good as away. */
 export function readsOf(node: EvmNode): NodeReads {
   return {
-    call: (method, params) => orUnavailable(node.call(method, params)),
-    agreed: (method, params) => orUnavailable(node.agreed(method, params)),
-    callMany: (requests) => orUnavailable(node.callMany(requests)),
+    call: (method, params) => reader.orUnavailable(node.call(method, params)),
+    agreed: (method, params) => reader.orUnavailable(node.agreed(method, params)),
+    callMany: (requests) => reader.orUnavailable(node.callMany(requests)),
   };
-}
-
-async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (!(error instanceof NodeError)) throw error;
-    throw new ChainUnavailable('erc20', `the node refuses a call: ${error.message}`, error);
-  }
 }
 
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 const BYTES = /^0x(?:[0-9a-f]{2})*$/i;
-
-export function unusable(detail: string): ChainUnavailable {
-  return new ChainUnavailable('erc20', `the node's answer is unusable: ${detail}`);
-}
 
 export function readQuantity(value: unknown, name: string): bigint {
   if (typeof value !== 'string' || !QUANTITY.test(value)) throw unusable(`${name} is not a quantity`);
@@ -50,18 +39,6 @@ export function readBytes(value: unknown, name: string, size?: number): Hex {
 
 export function readAddress(value: unknown, name: string): Address {
   return getAddress(readBytes(value, name, 20));
-}
-
-export function readRecord(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw unusable(`${name} is not an object`);
-  }
-  return { ...value };
-}
-
-export function readList(value: unknown, name: string): unknown[] {
-  if (!Array.isArray(value)) throw unusable(`${name} is not a list`);
-  return value;
 }
 
 /** A quantity as parameters carry it. */

@@ -1,5 +1,8 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { checkErc20Address } from '../addresses/erc20.ts';
+import { writeCursor } from '../blocks/cursor.ts';
+import { readBlockHashes } from '../blocks/hashes.ts';
+import { headOf, type ScanContext, scanBlocks } from '../blocks/scan.ts';
 import type { ChainReader } from '../port/chain-reader.ts';
 import {
   type AddressCheck,
@@ -16,18 +19,18 @@ import {
   type ValidateOptions,
 } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { healthOf } from '../rpc/health.ts';
 import { NodeError } from '../rpc/node.ts';
 import { readBalances } from './balances.ts';
+import { blockSource } from './block-source.ts';
 import type { BlockFeed } from './blocks.ts';
-import { writeCursor } from './cursor.ts';
 import type { AccountAddresses } from './extended-key.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { readBytes, readQuantity } from './node-answers.ts';
-import { headOf, type ScanContext, scanBlocks } from './scan.ts';
+import type { Snapshot } from './tip.ts';
+import type { LoggedTransfer } from './transfer-logs.ts';
 
-/** Of so many blocks a node that lags may be short, or another that answers for it: 13 minutes of mainnet. */
-const LAG_MAX = 64n;
 /** The code of an account that delegates (EIP-7702): somebody holds its key. */
 const DELEGATION = '0xef0100';
 
@@ -53,13 +56,14 @@ export class EvmReader implements ChainReader {
   readonly network: Network = 'erc20';
   readonly #options: ReaderOptions;
   readonly #hot: readonly string[];
-  readonly #scanning: ScanContext;
+  readonly #scanning: ScanContext<LoggedTransfer, Snapshot>;
 
   constructor(options: ReaderOptions) {
     const { feed, network, beginsAt = 0n, addresses, epoch = 0 } = options;
     this.#options = options;
     this.#hot = Array.from({ length: epoch + 1 }, (_, n) => addresses.hotAt(n));
-    this.#scanning = { feed, beginsAt, earlyConfirmations: network.finality.earlyConfirmations };
+    const { earlyConfirmations } = network.finality;
+    this.#scanning = { source: blockSource({ feed, earlyConfirmations }), beginsAt };
   }
 
   async validateAddress(address: string, { online = false }: ValidateOptions = {}): Promise<AddressCheck> {
@@ -102,18 +106,7 @@ export class EvmReader implements ChainReader {
   }
 
   async blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>> {
-    const { feed } = this.#options;
-    const isBeyond = (height: bigint, head: bigint) => height > head + LAG_MAX;
-    const known = now === undefined ? await feed.snapshot() : await feed.newSnapshot();
-    // Another process may have seen newer blocks than those that were read some seconds ago.
-    const isOld = now === undefined && heights.some((height) => isBeyond(height, known.head.height));
-    const { head, final } = isOld ? await feed.newSnapshot() : known;
-    const there = heights.filter((height) => height >= 0n && height <= final.height);
-    const headers = await feed.finalHeaders(there);
-    return new Map<bigint, string | null>([
-      ...[...headers].map(([height, { hash }]) => [height, hash] as const),
-      ...heights.filter((height) => isBeyond(height, head.height)).map((height) => [height, null] as const),
-    ]);
+    return await readBlockHashes(this.#options.feed, heights, now);
   }
 
   async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
@@ -141,13 +134,7 @@ export class EvmReader implements ChainReader {
   }
 
   async health(): Promise<ChainHealth> {
-    try {
-      const { head } = await this.#options.feed.snapshot();
-      return { ok: true, height: head.height, lagMs: Math.max(0, this.#options.nowMs() - head.time * 1000) };
-    } catch (error) {
-      if (!(error instanceof ChainUnavailable)) throw error;
-      return { ok: false, height: 0n, lagMs: 0, detail: error.message };
-    }
+    return await healthOf(async () => (await this.#options.feed.snapshot()).head, this.#options.nowMs);
   }
 
   /** Coins that are sent to a token or to a contract of ours stay there. */

@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { type JsonPoster, UrlUnread } from '../../platform/outbound/index.ts';
-import { EndpointFailed, type RpcAnswer, readAnswers, writeRequests } from './messages.ts';
+import { EndpointFailed, type RpcAnswer, type RpcWire } from './messages.ts';
 import type { NodeRequest } from './node.ts';
 import { slicesOf } from './slices.ts';
 
@@ -34,6 +34,7 @@ export interface EndpointDeps {
   /** As the operator named the network. */
   name: string;
   identity: ChainIdentity;
+  wire: RpcWire;
   /** How long it is left alone after a first failure; twice as long after each further one, to a minute. */
   restMs: number;
 }
@@ -45,7 +46,7 @@ export class RpcEndpoint {
   readonly isOwn: boolean;
   readonly #url: string;
   readonly #deps: EndpointDeps;
-  #takesBatches = true;
+  #takesBatches: boolean;
   #failures = 0;
   #lastFailure = '';
   #restsUntilMs = 0;
@@ -57,6 +58,7 @@ export class RpcEndpoint {
     this.#url = url;
     this.#deps = deps;
     this.isOwn = isOwn;
+    this.#takesBatches = deps.wire.takesBatches;
     this.host = new URL(url).host;
   }
 
@@ -149,23 +151,31 @@ export class RpcEndpoint {
   }
 
   async #exchange(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
-    const { status, retryAfter, body } = await this.#post(writeRequests(requests));
+    const { wire } = this.#deps;
+    const { status, retryAfter, body } = await this.#post(wire.path(requests), wire.write(requests));
     if (status === STATUS_BUSY)
       throw new EndpointFailed('busy', 'limits the rate of calls (429)', retryAfter);
     if (status >= STATUS_BROKEN) throw new EndpointFailed('busy', `answered ${status}`, retryAfter);
     // Some nodes give errors of JSON-RPC with a status of 400.
     if (status !== 200 && !body.startsWith('{')) throw new EndpointFailed('status', `answered ${status}`);
-    return readAnswers(body, requests.length);
+    return wire.read(body, requests.length);
   }
 
-  async #post(json: string) {
+  async #post(path: string, json: string) {
     try {
-      return await this.#deps.poster.post(this.#url, json);
+      return await this.#deps.poster.post(below(this.#url, path), json);
     } catch (error) {
       if (!(error instanceof UrlUnread)) throw error;
       throw unread(error);
     }
   }
+}
+
+function below(url: string, path: string): string {
+  if (path === '') return url;
+  const whole = new URL(url);
+  whole.pathname = `${whole.pathname.replace(/\/$/, '')}/${path}`;
+  return whole.href;
 }
 
 function unread({ failure }: UrlUnread): EndpointFailed {

@@ -3,7 +3,7 @@ import { isLineDue, type Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { type ChainIdentity, type Endpoint, RpcEndpoint } from './endpoint.ts';
-import { EndpointFailed, type RpcAnswer } from './messages.ts';
+import { EndpointFailed, JSON_RPC, type RpcAnswer, type RpcWire } from './messages.ts';
 import { NodeError, type NodeRequest, type RpcNode } from './node.ts';
 
 const REST_MS = 1_000;
@@ -26,6 +26,8 @@ export interface RpcDialect {
   name: string;
   endpoints: readonly Endpoint[];
   identity: ChainIdentity;
+  /** JSON-RPC by default. */
+  wire?: RpcWire;
   /** Two answers to the same call agree when this text is the same. */
   comparedText(method: string, answer: unknown): string;
   /** Whether the node refuses because it lacks what another one may have: a block it has not seen, a state it has dropped. */
@@ -57,8 +59,8 @@ export class RpcEndpoints implements RpcNode {
 
   constructor(dialect: RpcDialect, { log, ca, timeoutMs, restMs = REST_MS }: RpcOptions) {
     const poster = createJsonPoster({ ca, timeoutMs });
-    const { name, identity } = dialect;
-    const deps = { poster, log, name, identity, restMs };
+    const { name, identity, wire = JSON_RPC } = dialect;
+    const deps = { poster, log, name, identity, wire, restMs };
     const endpoints = dialect.endpoints.map((endpoint) => new RpcEndpoint(endpoint, deps));
     this.#dialect = dialect;
     this.#endpoints = endpoints.sort((a, b) => Number(b.isOwn) - Number(a.isOwn));

@@ -27,19 +27,36 @@ export class EndpointFailed extends Error {
 /** The result of one call, or the node's refusal. */
 export type RpcAnswer = { result: unknown } | { refusal: NodeError };
 
+/** How calls travel to a node and back, over HTTP. */
+export interface RpcWire {
+  /** Whether one exchange may hold several calls. */
+  readonly takesBatches: boolean;
+  /** Below the URL of the endpoint. */
+  path(requests: readonly NodeRequest[]): string;
+  write(requests: readonly NodeRequest[]): string;
+  /**
+   * The answers in the order of the requests.
+   *
+   * @throws EndpointFailed where one is missing, or the body is something else
+   */
+  read(body: string, count: number): RpcAnswer[];
+}
+
+export const JSON_RPC: RpcWire = {
+  takesBatches: true,
+  path: () => '',
+  write: writeRequests,
+  read: readAnswers,
+};
+
 /** One request stands alone, several are a batch. Ids are the places. */
-export function writeRequests(requests: readonly NodeRequest[]): string {
+function writeRequests(requests: readonly NodeRequest[]): string {
   const calls = requests.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
   return JSON.stringify(calls.length === 1 ? calls[0] : calls);
 }
 
-/**
- * The answers in the order of the requests.
- *
- * @throws EndpointFailed where one is missing, or the body is something else
- */
-export function readAnswers(body: string, count: number): RpcAnswer[] {
-  const parsed = parse(body);
+function readAnswers(body: string, count: number): RpcAnswer[] {
+  const parsed = parseBody(body);
   const given: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   const answers: (RpcAnswer | undefined)[] = Array.from({ length: count });
   for (const one of given) {
@@ -54,7 +71,8 @@ export function readAnswers(body: string, count: number): RpcAnswer[] {
   });
 }
 
-function parse(body: string): unknown {
+/** @throws EndpointFailed */
+export function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -94,6 +112,6 @@ function refusedAll({ message }: NodeError): EndpointFailed {
 }
 
 /** A node's text for people: some quote the URL that was called. */
-function withoutUrls(text: string): string {
+export function withoutUrls(text: string): string {
   return text.replace(/\b[a-z]+:\/\/\S+/gi, '(a URL)').slice(0, 300);
 }

@@ -1,5 +1,4 @@
-import { ChainUnavailable } from '../port/port-errors.ts';
-import { NodeError } from '../rpc/node.ts';
+import { answerReader } from '../rpc/read-answers.ts';
 
 // What a node answers is read field by field: anything but the expected form is `ChainUnavailable`.
 
@@ -7,38 +6,7 @@ const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{1,100}$/;
 const DIGITS = /^(?:0|[1-9][0-9]{0,19})$/;
 const U64_MAX = 2n ** 64n - 1n;
 
-export function unusable(detail: string): ChainUnavailable {
-  return new ChainUnavailable('spl', `the node's answer is unusable: ${detail}`);
-}
-
-/** For reads: a node that refuses one is as good as away. */
-export function readResult(answer: unknown): unknown {
-  if (!(answer instanceof NodeError)) return answer;
-  throw new ChainUnavailable('spl', `the node refuses a call: ${answer.message}`, answer);
-}
-
-export async function orUnavailable(answer: Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer;
-  } catch (error) {
-    return readResult(error instanceof NodeError ? error : raise(error));
-  }
-}
-
-function raise(error: unknown): never {
-  throw error;
-}
-
-export function readRecord(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw unusable(`${name} is not an object`);
-  return { ...value };
-}
-
-export function readList(value: unknown, name: string): unknown[] {
-  if (!Array.isArray(value)) throw unusable(`${name} is not a list`);
-  return value;
-}
+export const { unusable, readRecord, readList, readResult, orUnavailable } = answerReader('spl');
 
 /** A number of JSON that is whole and exact: slots, heights and lamports of our accounts are far below 2^53. */
 export function readNumber(value: unknown, name: string): bigint {

@@ -18,7 +18,7 @@ import {
   type ScanQuery,
   type ValidateOptions,
 } from '../port/port.ts';
-import { ChainUnavailable } from '../port/port-errors.ts';
+import { healthOf } from '../rpc/health.ts';
 import { readBlockHashes } from './block-hashes.ts';
 import { writeCursor } from './cursor.ts';
 import { type HeadFeed, headOf, isFresh } from './heads.ts';
@@ -158,13 +158,11 @@ export class SolanaReader implements ChainReader {
   }
 
   async health(): Promise<ChainHealth> {
-    try {
-      const { tip, time } = await this.#options.feed.heads();
-      return { ok: true, height: tip.slot, lagMs: Math.max(0, this.#options.nowMs() - time * 1000) };
-    } catch (error) {
-      if (!(error instanceof ChainUnavailable)) throw error;
-      return { ok: false, height: 0n, lagMs: 0, detail: error.message };
-    }
+    const { feed, nowMs } = this.#options;
+    return await healthOf(async () => {
+      const { tip, time } = await feed.heads();
+      return { height: tip.slot, time };
+    }, nowMs);
   }
 
   #deposit(index: number): string {

@@ -4,14 +4,13 @@ import {
   type ChainCapabilities,
   type FeeEstimate,
   type FeeKind,
-  type MandateSetup,
-  type MandateStatesAnswer,
   type SignedTx,
   type SweepSpec,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import { UNCHARGED } from '../port/uncharged.ts';
 import { ITEMS_MAX } from './build-payment.ts';
 import { SWEEPS_MAX } from './build-sweep.ts';
 import { type ReaderOptions, SolanaReader } from './reader.ts';
@@ -40,6 +39,12 @@ export class SolanaChain extends SolanaReader implements Chain {
     sweepsPerTx: SWEEPS_MAX,
     callsAtOnce: CALLS_AT_ONCE,
   };
+  readonly precheck = UNCHARGED.precheck;
+  readonly precheckCharges = UNCHARGED.precheckCharges;
+  readonly checkMandate = UNCHARGED.checkMandate;
+  readonly mandateSetup = UNCHARGED.mandateSetup;
+  readonly mandateStates = UNCHARGED.mandateStates;
+  readonly buildCharge = UNCHARGED.buildCharge;
   readonly #sender: SolanaSender;
 
   constructor(options: SolanaChainOptions) {
@@ -71,31 +76,7 @@ export class SolanaChain extends SolanaReader implements Chain {
     return this.#sender.nativeBalance(address);
   }
 
-  async precheck(): Promise<null> {
-    return null;
-  }
-
-  async precheckCharges(): Promise<null> {
-    return null;
-  }
-
-  async checkMandate(): Promise<null> {
-    return null;
-  }
-
   async buildMovement(): Promise<SignedTx> {
     throw new UnbuildableTransfer('this network needs no movements');
-  }
-
-  async mandateSetup(): Promise<MandateSetup> {
-    throw new UnbuildableTransfer('wallets are not charged on this network');
-  }
-
-  async mandateStates(): Promise<MandateStatesAnswer> {
-    throw new UnbuildableTransfer('wallets are not charged on this network');
-  }
-
-  async buildCharge(): Promise<SignedTx> {
-    throw new UnbuildableTransfer('wallets are not charged on this network');
   }
 }
