@@ -23,6 +23,8 @@ export interface ChainEnvironment {
   wallet(number: number): Promise<{ chain: Chain; keyRef: KeyRef }>;
   /** Gives the wallet of `keyRef` that much, final. */
   fund(asset: Asset, amount: bigint): Promise<void>;
+  /** Gives an address of ours what it needs to send by itself, where networks want something. */
+  endow?(address: string): Promise<void>;
   /** Lets payers send, all in one transaction, and puts that into the newest block. Returns its id. */
   pay(transfers: PayerTransfer[]): Promise<string>;
   /** The address of a payer's wallet, one for each number. Its transactions go into the newest block. */

@@ -96,7 +96,7 @@ export async function native(
   value: Record<string, unknown>,
   options: BuildOptions & { memo?: string } = {},
 ): Promise<Signed> {
-  const { memo } = options;
+  const { memo, feeLimit } = options;
   const raw = {
     contract: [
       {
@@ -109,6 +109,7 @@ export async function native(
     ],
     ...(await headerOf(options)),
     ...(memo !== undefined && { data: Buffer.from(memo).toString('hex') }),
+    ...(feeLimit !== undefined && { fee_limit: feeLimit }),
   };
   const made = utils.transaction.txJsonToPb({ raw_data: raw });
   const transaction = {

@@ -28,7 +28,7 @@ function presentTransactionOf(view: TronView, id: string, solid: boolean) {
   const info = view.info(id, solid);
   const found = info && view.chain.blockAt(info.blockNumber).included.find(({ tx }) => tx.id === id);
   if (found !== undefined) return presentTransaction(found.tx, found.info);
-  const waiting = solid ? undefined : view.chain.pool.get(id);
+  const waiting = solid ? undefined : view.waiting(id);
   return waiting === undefined ? {} : presentTransaction(waiting);
 }
 
@@ -97,7 +97,7 @@ const FULL: Record<string, Call> = {
     };
   },
   gettransactionfrompending: (view, { value }) => {
-    const waiting = view.chain.pool.get(textOf(value));
+    const waiting = view.waiting(textOf(value));
     return waiting === undefined ? nothing : presentTransaction(waiting);
   },
   getpendingsize: (view) => ({ pendingTransactionSize: view.chain.pool.size }),

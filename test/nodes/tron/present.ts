@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TronBlock } from './chain.ts';
 import type { Refusal } from './check.ts';
 import { limitOf, PARAMETERS, TOTAL_WEIGHT, type TronAccount, usedAt } from './resources.ts';
@@ -20,7 +21,7 @@ export function presentBlock(block: TronBlock, withTransactions = true) {
     block_header: {
       raw_data: {
         ...withoutZeros({ number }),
-        txTrieRoot: '0'.repeat(64),
+        txTrieRoot: rootOf(included.map(({ tx }) => tx.id)),
         witness_address: `41${'ab'.repeat(20)}`,
         parentHash: parent,
         version: 32,
@@ -31,6 +32,11 @@ export function presentBlock(block: TronBlock, withTransactions = true) {
     ...(withTransactions &&
       included.length > 0 && { transactions: included.map(({ tx, info }) => presentTransaction(tx, info)) }),
   };
+}
+
+/** Zeros where there is no transaction, as java-tron has it; what else it is nobody here can check. */
+function rootOf(ids: readonly string[]): string {
+  return ids.length === 0 ? '0'.repeat(64) : createHash('sha256').update(ids.join()).digest('hex');
 }
 
 export function presentTransaction(tx: TronTransaction, info?: TransactionInfo) {

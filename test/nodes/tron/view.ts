@@ -1,5 +1,6 @@
 import type { TronBlock, TronChain } from './chain.ts';
 import type { TransactionInfo } from './run.ts';
+import type { TronTransaction } from './wire.ts';
 
 /** A chain as one endpoint sees it. */
 export class TronView {
@@ -35,5 +36,13 @@ export class TronView {
   info(id: string, solid: boolean): TransactionInfo | undefined {
     const info = this.chain.included.get(id);
     return info !== undefined && info.blockNumber <= this.head(solid).number ? info : undefined;
+  }
+
+  /** A transaction that waits: what lies in blocks that it has not seen is still in its pool. */
+  waiting(id: string): TronTransaction | undefined {
+    const waiting = this.chain.pool.get(id);
+    const info = this.chain.included.get(id);
+    if (waiting !== undefined || info === undefined || this.info(id, false) !== undefined) return waiting;
+    return this.chain.blockAt(info.blockNumber).included.find(({ tx }) => tx.id === id)?.tx;
   }
 }

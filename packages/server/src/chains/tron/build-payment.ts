@@ -1,0 +1,73 @@
+import type { Purpose } from '@florin/signer/protocol';
+import type { TronContract } from '@florin/signer/tron';
+import { checkTrc20Address } from '../addresses/trc20.ts';
+import { depositIndexOf, type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
+import { transferPurpose } from '../signing/transfer-purpose.ts';
+import { transferCall } from './contract-call.ts';
+import type { TronNetwork } from './network.ts';
+import type { TronWallets } from './reader.ts';
+
+/** What the database keeps. */
+const AMOUNT_MAX = 2n ** 63n - 1n;
+
+interface Payer {
+  network: TronNetwork;
+  wallets: TronWallets;
+  merchantId: string;
+  /** Account number of the merchant, from 1. */
+  account: number;
+}
+
+/** A transfer of tokens without what follows the chain: its reference block, times and fee limit. */
+export interface Draft {
+  purpose: Purpose;
+  sender: string;
+  contract: Extract<TronContract, { kind: 'trigger' }>;
+}
+
+/**
+ * The payment of one item, or the sweep of a deposit address, which sends it itself.
+ *
+ * @throws UnbuildableTransfer
+ */
+export function buildPayment(payer: Payer, spec: TransferSpec): Draft {
+  const { network, wallets } = payer;
+  const token = network.tokens[spec.asset]?.contract;
+  if (token === undefined) throw new UnbuildableTransfer(`${network.name} has no ${spec.asset}`);
+  const [item, ...more] = spec.items;
+  if (item === undefined || more.length > 0)
+    throw new UnbuildableTransfer(`${network.name} takes one item a transaction`);
+  const { to, amount } = item;
+  if (amount <= 0n || amount > AMOUNT_MAX) throw refusal(item, 'amount out of range');
+  const index = depositIndexOf(spec.keyRef);
+  if (spec.keyRef !== 'hot' && index === null)
+    throw new UnbuildableTransfer('the hot wallet pays, and deposit addresses are swept');
+  if (index === null) assertPayable(payer, item);
+  else if (to !== wallets.hot) throw refusal(item, 'a deposit address pays the hot wallet alone');
+  const sender = index === null ? wallets.hot : wallets.deposit(index);
+  const data = Uint8Array.from(Buffer.from(transferCall(to, amount), 'hex'));
+  const contract = { kind: 'trigger', owner: sender, contract: token, data } as const;
+  const purpose =
+    index === null ? transferPurpose(spec) : sweepPurpose(payer, { index, asset: spec.asset, amount });
+  return { purpose, sender, contract };
+}
+
+function sweepPurpose(
+  { merchantId, account }: Payer,
+  { index, asset, amount }: Pick<TransferSpec, 'asset'> & { index: number; amount: bigint },
+): Purpose {
+  const deposits = [{ index, asset, amount: String(amount) }];
+  return { kind: 'sweep', merchant: merchantId, account, deposits, delegates: [] };
+}
+
+function assertPayable({ network, wallets }: Payer, item: TransferItem): void {
+  const check = checkTrc20Address(item.to);
+  if (!check.ok) throw refusal(item, `recipient refused (${check.code})`);
+  const tokens = Object.values(network.tokens).map(({ contract }) => contract);
+  if ([wallets.hot, wallets.resource, ...tokens].includes(item.to))
+    throw refusal(item, 'the recipient is a wallet of ours or a token');
+}
+
+function refusal({ itemId }: TransferItem, why: string): UnbuildableTransfer {
+  return new UnbuildableTransfer(`item ${itemId}: ${why}`);
+}

@@ -1,0 +1,58 @@
+import { accountOfTron } from '@florin/signer/tron';
+import { isNothing, readHex, readList, readNumber, readRecord, unusable } from './node-answers.ts';
+
+/** Selectors of the token. */
+const BALANCE_OF = '70a08231';
+const TRANSFER = 'a9059cbb';
+const WORD_DIGITS = 64;
+
+const word = (digits: string) => digits.toLowerCase().padStart(WORD_DIGITS, '0');
+const addressWord = (address: string) => word(accountOfTron(address).slice(2));
+
+export const balanceCall = (address: string): string => BALANCE_OF + addressWord(address);
+
+/** `transfer(address,uint256)`, hex without `0x`. */
+export const transferCall = (to: string, amount: bigint): string =>
+  TRANSFER + addressWord(to) + word(amount.toString(16));
+
+/** The fields of `triggerconstantcontract`, which runs a call and keeps nothing. */
+export const constantCall = (caller: string, contract: string, data: string) => ({
+  owner_address: caller,
+  contract_address: contract,
+  data,
+  visible: true,
+});
+
+export interface ConstantResult {
+  /** Hex; undefined: the call reverts. */
+  data: string | undefined;
+  energy: bigint;
+}
+
+/** @throws ChainUnavailable */
+export function readConstantResult(answer: unknown): ConstantResult {
+  const { result, constant_result: words, energy_used: energy, transaction } = readRecord(answer, 'a call');
+  const { result: isRun, message } = readRecord(result, 'the result of a call');
+  if (isRun !== true) throw unusable(`a call was not run: ${textOf(message)}`);
+  const data = readList(words, 'the words of a call')
+    .map((one) => readHex(one, 'a word of a call'))
+    .join('');
+  return {
+    data: message === undefined && !isFailed(transaction) ? data : undefined,
+    energy: readNumber(energy, 'the energy of a call'),
+  };
+}
+
+/** `ret: [{}]` is that of a call that worked, `ret: [{ ret: 'FAILED' }]` of one that reverts. */
+function isFailed(transaction: unknown): boolean {
+  if (transaction === undefined) return false;
+  const { ret } = readRecord(transaction, 'the transaction of a call');
+  return !readList(ret ?? [], 'the outcome of a call').every(isNothing);
+}
+
+/** Messages of a node are hex, of text. */
+export function textOf(message: unknown): string {
+  if (typeof message !== 'string') return 'it does not say why';
+  const isHex = /^(?:[0-9a-f]{2})+$/i.test(message);
+  return (isHex ? Buffer.from(message, 'hex').toString() : message).slice(0, 200);
+}

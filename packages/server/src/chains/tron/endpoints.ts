@@ -1,0 +1,58 @@
+import { ChainUnavailable } from '../port/port-errors.ts';
+import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
+import type { RpcAnswer } from '../rpc/messages.ts';
+import { comparedText } from './compared.ts';
+import { type Header, readHeader } from './headers.ts';
+import type { TronNetwork } from './network.ts';
+import { ofView, type TronNode, type TronView } from './node.ts';
+import { TRON_HTTP } from './wire.ts';
+
+type NetworkPart = Pick<TronNetwork, 'name' | 'genesisHash' | 'endpoints'>;
+
+/** The endpoints of one Tron network. */
+export class TronEndpoints extends RpcEndpoints implements TronNode {
+  constructor(network: NetworkPart, options: RpcOptions) {
+    super(dialectOf(network), options);
+  }
+
+  async newest(view: TronView): Promise<unknown> {
+    const method = ofView(view, 'getblock');
+    const request = { method, params: [{ detail: false }] };
+    const what = view === 'solid' ? 'its newest solid block' : 'its newest block';
+    const heightOf = (one: unknown) => tryHeader(one)?.height;
+    const { answer, height, isOwn } = await this.reached({ request, heightOf, what });
+    if (isOwn || view === 'head') return answer;
+    return await this.agreed(method, [{ id_or_num: String(height), detail: false }]);
+  }
+}
+
+function dialectOf({ name, endpoints, genesisHash }: NetworkPart): RpcDialect {
+  return {
+    network: 'trc20',
+    name,
+    endpoints,
+    wire: TRON_HTTP,
+    identity: {
+      requests: [{ method: 'wallet/getblock', params: [{ id_or_num: '0', detail: false }] }],
+      findWrong: (answers) => findWrongChain(answers, genesisHash),
+      fields: 'genesis_hash',
+    },
+    comparedText,
+    isLacking: () => false,
+  };
+}
+
+function findWrongChain([answer]: readonly RpcAnswer[], genesisHash: string): string | undefined {
+  const first = answer !== undefined && 'result' in answer ? tryHeader(answer.result) : undefined;
+  if (first === undefined) return 'does not tell its first block';
+  return first.hash === genesisHash ? undefined : `serves a chain with another first block (${first.hash})`;
+}
+
+function tryHeader(answer: unknown): Header | undefined {
+  try {
+    return readHeader(answer);
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+import { ExpiringMap } from '../blocks/expiring-map.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
+import { slicesOf } from '../rpc/slices.ts';
+import {
+  type LoggedTransfer,
+  readBlockTransfers,
+  type TokensByAccount,
+  tokensByAccount,
+} from './block-transfers.ts';
+import { type Header, readHeader } from './headers.ts';
+import type { TronNetwork } from './network.ts';
+import { ofView, type TronNode } from './node.ts';
+import { orUnavailable, readResult, unusable } from './node-answers.ts';
+import { TipBlocks } from './tip.ts';
+
+/** A block. */
+const REFRESH_MS = 3_000;
+/** As long as the longest pause between two scans: then everything is read once more, in case a node left something out. */
+const KEEP_MS = 600_000;
+const KEPT_TRANSFERS_MAX = 150_000;
+/** Blocks that are read at once: some 300 kB each on mainnet. */
+const BLOCKS_AT_ONCE = 16;
+
+export interface Snapshot {
+  head: Header;
+  /** The newest solid block. */
+  final: Header;
+}
+
+export interface FeedOptions {
+  /** A snapshot that is younger serves all; 0: each caller gets a new one. */
+  refreshMs?: number | undefined;
+  /** How long final blocks are kept; 0: not at all. */
+  keepMs?: number | undefined;
+}
+
+/**
+ * Reads blocks once for all merchants of this process. Final is what the solid view shows, by two endpoints' word: a node without
+ * one, or one that is behind, decides nothing.
+ */
+export class TronFeed {
+  readonly #node: TronNode;
+  readonly #tokens: TokensByAccount;
+  readonly #refreshMs: number;
+  readonly #keepMs: number;
+  readonly #tip: TipBlocks;
+  /** By height. Replaced as a whole once final blocks were replaced: a read that began before writes into the old one. */
+  #kept: ExpiringMap<bigint, readonly LoggedTransfer[]>;
+  #snapshot: { value: Snapshot; atMs: number } | undefined;
+  #reading: Promise<Snapshot> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    node: TronNode,
+    network: Pick<TronNetwork, 'tokens'>,
+    { refreshMs = REFRESH_MS, keepMs = KEEP_MS }: FeedOptions = {},
+  ) {
+    this.#node = node;
+    this.#tokens = tokensByAccount(network);
+    this.#refreshMs = refreshMs;
+    this.#keepMs = keepMs;
+    this.#tip = new TipBlocks(node, this.#tokens, keepMs > 0);
+    this.#kept = this.#emptied();
+  }
+
+  /** @throws ChainUnavailable */
+  async snapshot(): Promise<Snapshot> {
+    const last = this.#snapshot;
+    if (last !== undefined && performance.now() - last.atMs < this.#refreshMs) return last.value;
+    return await this.#refresh();
+  }
+
+  /** Read after the call. @throws ChainUnavailable */
+  async newSnapshot(): Promise<Snapshot> {
+    await this.#reading?.catch(() => undefined);
+    return await this.#refresh();
+  }
+
+  /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */
+  async finalTransfers(from: bigint, to: bigint): Promise<LoggedTransfer[]> {
+    return await this.#inTurn(async () => {
+      const kept = this.#kept;
+      const heights = Array.from({ length: Number(to - from) + 1 }, (_, i) => from + BigInt(i));
+      const found = new Map<bigint, readonly LoggedTransfer[]>();
+      for (const height of heights) {
+        const known = kept.get(height);
+        if (known !== undefined) found.set(height, known);
+      }
+      for (const some of slicesOf(
+        heights.filter((height) => !found.has(height)),
+        BLOCKS_AT_ONCE,
+      )) {
+        for (const [height, transfers] of await this.#readFinal(some)) {
+          found.set(height, transfers);
+          kept.set(height, transfers, 1 + transfers.length);
+        }
+      }
+      return heights.flatMap((height) => found.get(height) ?? []);
+    });
+  }
+
+  /** The transfers above the final block, from that height on, in order. One endpoint suffices. */
+  async tipTransfers({ head, final }: Snapshot, from: bigint): Promise<LoggedTransfer[]> {
+    return await this.#inTurn(async () => {
+      const transfers = await this.#tip.read({ head, floor: final.height + 1n });
+      return transfers.filter(({ height }) => height >= from);
+    });
+  }
+
+  /** Headers of final blocks, where two endpoints agree; a height that they do not have is absent. */
+  async finalHeaders(heights: readonly bigint[]): Promise<Map<bigint, Header>> {
+    const asked = [...new Set(heights)];
+    const answers = await this.#node.agreedMany(asked.map(headerRequest));
+    const headers = answers.flatMap((answer) => readHeader(readResult(answer)) ?? []);
+    return new Map(headers.map((header) => [header.height, header]));
+  }
+
+  async #refresh(): Promise<Snapshot> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return await this.#reading;
+  }
+
+  async #read(): Promise<Snapshot> {
+    const atMs = performance.now();
+    const before = this.#snapshot?.value;
+    // The final block first: the newest one that is read after it cannot be below it on any honest node.
+    const final = readHeader(await orUnavailable(this.#node.newest('solid')));
+    const newest = readHeader(await orUnavailable(this.#node.newest('head')));
+    if (final === undefined || newest === undefined) throw unusable('there is no newest block');
+    const value = { final, head: newest.height < final.height ? final : newest };
+    if (before !== undefined && (await this.#isReplaced(before.final, final))) this.#kept = this.#emptied();
+    this.#snapshot = { value, atMs };
+    return value;
+  }
+
+  /** Whether final blocks were replaced: an id stands for all blocks before it. */
+  async #isReplaced(before: Header, final: Header): Promise<boolean> {
+    if (final.height === before.height) return final.hash !== before.hash;
+    const there = (await this.finalHeaders([before.height])).get(before.height);
+    // A node that is behind still has the blocks that were final.
+    return there === undefined ? final.height > before.height : there.hash !== before.hash;
+  }
+
+  async #readFinal(heights: readonly bigint[]): Promise<[bigint, LoggedTransfer[]][]> {
+    const method = ofView('solid', 'gettransactioninfobyblocknum');
+    const answers = await this.#node.agreedMany(
+      heights.map((height) => ({ method, params: [{ num: Number(height) }] })),
+    );
+    const read = heights.map(
+      (height, i) => [height, readBlockTransfers(readResult(answers[i]), height, this.#tokens)] as const,
+    );
+    await this.#assertEmpty(read.flatMap(([height, transfers]) => (transfers === undefined ? [height] : [])));
+    return read.map(([height, transfers]) => [height, transfers ?? []]);
+  }
+
+  /** A node answers the same for a block without transactions and for one that it does not have. */
+  async #assertEmpty(heights: readonly bigint[]): Promise<void> {
+    if (heights.length === 0) return;
+    const headers = await this.finalHeaders(heights);
+    for (const height of heights) {
+      if (headers.get(height)?.isEmpty !== true)
+        throw new ChainUnavailable(
+          'trc20',
+          `the nodes leave out the transactions of the final block ${height}`,
+        );
+    }
+  }
+
+  #emptied() {
+    return new ExpiringMap<bigint, readonly LoggedTransfer[]>(this.#keepMs, KEPT_TRANSFERS_MAX);
+  }
+
+  /** One reading at a time: who comes second finds what the first has read. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => undefined);
+    return await mine;
+  }
+}
+
+const headerRequest = (height: bigint) => ({
+  method: ofView('solid', 'getblock'),
+  params: [{ id_or_num: String(height), detail: false }],
+});

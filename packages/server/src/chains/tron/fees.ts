@@ -1,0 +1,76 @@
+import { FeeCeilingReached } from '../port/port-errors.ts';
+import { constantCall, readConstantResult } from './contract-call.ts';
+import type { TronNetwork } from './network.ts';
+import type { TronNode } from './node.ts';
+import { orUnavailable, readList, readNumber, readRecord, unusable } from './node-answers.ts';
+
+/** USDT of mainnet, to somebody who never held it; to a holder it is half. What cannot be estimated may use so much. */
+export const TRANSFER_ENERGY = 131_000n;
+/** What a contract uses may rise until the transaction is in a block: the network makes busy contracts dearer. */
+const MARGIN_PERCENT = 20n;
+/** Bytes of a signed transfer, with those of its result. */
+export const TRANSFER_BANDWIDTH = 410n;
+const PRICES_MS = 600_000;
+
+/** In sun. */
+export interface Prices {
+  energy: bigint;
+  bandwidth: bigint;
+}
+
+/** The network's prices, which its producers vote on: read once for some minutes. */
+export class PriceList {
+  readonly #node: TronNode;
+  #known: { prices: Prices; atMs: number } | undefined;
+
+  constructor(node: TronNode) {
+    this.#node = node;
+  }
+
+  /** One endpoint's word is enough: the ceiling bounds it. @throws ChainUnavailable */
+  async read(): Promise<Prices> {
+    const known = this.#known;
+    if (known !== undefined && performance.now() - known.atMs < PRICES_MS) return known.prices;
+    const answer = readRecord(
+      await orUnavailable(this.#node.call('wallet/getchainparameters', [{}])),
+      'the parameters of the chain',
+    );
+    const parameters = readList(answer.chainParameter, 'the parameters of the chain').map((one) =>
+      readRecord(one, 'a parameter'),
+    );
+    const priceOf = (name: string) => {
+      const price = readNumber(parameters.find(({ key }) => key === name)?.value, name);
+      if (price === 0n) throw unusable(`${name} is missing`);
+      return price;
+    };
+    const prices = { energy: priceOf('getEnergyFee'), bandwidth: priceOf('getTransactionFee') };
+    this.#known = { prices, atMs: performance.now() };
+    return prices;
+  }
+}
+
+/**
+ * The most sun that the energy of a call may cost. Where it is too little the call fails and the sun is burnt all the same.
+ *
+ * @throws FeeCeilingReached, ChainUnavailable
+ */
+export async function feeLimitOf(
+  { node, network, prices }: { node: TronNode; network: TronNetwork; prices: PriceList },
+  call: { owner: string; contract: string; data: Uint8Array },
+): Promise<bigint> {
+  const data = Buffer.from(call.data).toString('hex');
+  const fields = constantCall(call.owner, call.contract, data);
+  const answer = await orUnavailable(node.call('wallet/triggerconstantcontract', [fields]));
+  const result = readConstantResult(answer);
+  // What would revert now may pass once the block is made.
+  const energy = result.data === undefined ? TRANSFER_ENERGY : result.energy;
+  const { energy: price } = await prices.read();
+  const limit = ((energy * (100n + MARGIN_PERCENT)) / 100n) * price;
+  const { feeLimit: ceiling } = network.feeCeilings;
+  if (limit > ceiling)
+    throw new FeeCeilingReached(
+      'trc20',
+      `a transfer costs up to ${limit} sun, above the ceiling of ${ceiling}`,
+    );
+  return limit;
+}

@@ -1,0 +1,18 @@
+import type { Asset } from '@florin/contract/money';
+import type { Endpoint } from '../rpc/endpoint.ts';
+
+/** One Tron network as it is configured. Addresses are in base58; amounts of TRX in sun. */
+export interface TronNetwork {
+  name: string;
+  /** Its coins have no value. */
+  isTest: boolean;
+  endpoints: readonly Endpoint[];
+  /** Id of the first block, hex. */
+  genesisHash: string;
+  /** By asset; an asset that is absent is not taken on this network. */
+  tokens: Readonly<Partial<Record<Asset, { contract: string }>>>;
+  feeCeilings: {
+    /** The most sun that the energy of one transaction may cost. */
+    feeLimit: bigint;
+  };
+}

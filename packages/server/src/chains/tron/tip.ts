@@ -1,0 +1,86 @@
+import { ChainUnavailable } from '../port/port-errors.ts';
+import { type LoggedTransfer, readBlockTransfers, type TokensByAccount } from './block-transfers.ts';
+import { type Header, readHeader } from './headers.ts';
+import { ofView, type TronNode } from './node.ts';
+import { readResult } from './node-answers.ts';
+
+const TRIES = 3;
+/** Blocks that are read again at once where the chain has forked. */
+const FORK_STEP = 4n;
+
+interface TipBlock {
+  header: Header;
+  transfers: readonly LoggedTransfer[];
+}
+
+/**
+ * The blocks above the final one. They are read by their heights, and linked by their parents: of those that are known, only what a fork
+ * replaced is read again. They decide nothing.
+ */
+export class TipBlocks {
+  readonly #node: TronNode;
+  readonly #tokens: TokensByAccount;
+  readonly #keeps: boolean;
+  #known = new Map<bigint, TipBlock>();
+
+  /** @param keeps false: each reading is a whole one */
+  constructor(node: TronNode, tokens: TokensByAccount, keeps: boolean) {
+    this.#node = node;
+    this.#tokens = tokens;
+    this.#keeps = keeps;
+  }
+
+  /** The transfers from `floor` up to the head, in order. @throws ChainUnavailable, also where blocks change faster than they are read */
+  async read({ head, floor }: { head: Header; floor: bigint }): Promise<LoggedTransfer[]> {
+    const kept = this.#keeps ? [...this.#known] : [];
+    this.#known = new Map(kept.filter(([height]) => height >= floor && height <= head.height));
+    for (let left = TRIES; left > 0; left--) {
+      const lowest = this.#lowestUnlinked(head, floor);
+      if (lowest === undefined) {
+        const blocks = [...this.#known].sort(([a], [b]) => (a < b ? -1 : 1));
+        return blocks.flatMap(([, { transfers }]) => transfers);
+      }
+      await this.#readFrom(lowest, head.height);
+    }
+    throw new ChainUnavailable('trc20', 'blocks changed while they were read');
+  }
+
+  /** From where on blocks have to be read; undefined: what is known is the chain of that head. */
+  #lowestUnlinked(head: Header, floor: bigint): bigint | undefined {
+    let wanted = head.hash;
+    for (let height = head.height; height >= floor; height -= 1n) {
+      const known = this.#known.get(height)?.header;
+      if (known?.hash === wanted) wanted = known.parentHash;
+      else return this.#beginOfReading(height, floor);
+    }
+    return undefined;
+  }
+
+  /** Down to the newest block that may be on the same chain. */
+  #beginOfReading(height: bigint, floor: bigint): bigint {
+    if (this.#known.has(height)) return height - FORK_STEP < floor ? floor : height - FORK_STEP;
+    let lowest = height;
+    while (lowest > floor && !this.#known.has(lowest - 1n)) lowest -= 1n;
+    return lowest;
+  }
+
+  async #readFrom(lowest: bigint, highest: bigint): Promise<void> {
+    const heights = Array.from({ length: Number(highest - lowest) + 1 }, (_, i) => lowest + BigInt(i));
+    const transactions = ofView('head', 'gettransactioninfobyblocknum');
+    const block = ofView('head', 'getblock');
+    // The transactions first: a block that is replaced in between shows by its id.
+    const infos = await this.#node.callMany(
+      heights.map((height) => ({ method: transactions, params: [{ num: Number(height) }] })),
+    );
+    const headers = await this.#node.callMany(
+      heights.map((height) => ({ method: block, params: [{ id_or_num: String(height), detail: false }] })),
+    );
+    for (const [i, height] of heights.entries()) {
+      const header = readHeader(readResult(headers[i]));
+      const transfers = readBlockTransfers(readResult(infos[i]), height, this.#tokens);
+      const isWhole = transfers !== undefined || header?.isEmpty === true;
+      if (header !== undefined && isWhole) this.#known.set(height, { header, transfers: transfers ?? [] });
+      else this.#known.delete(height);
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import type { Asset } from '@florin/contract/money';
+import { TestTronUSDT, TestUSDC } from '../../../contracts/artifacts/index.ts';
+import { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
+import { TronFeed } from '../../../packages/server/src/chains/tron/feed.ts';
+import type { TronNetwork } from '../../../packages/server/src/chains/tron/network.ts';
+import type { TronNode as RpcTronNode } from '../../../packages/server/src/chains/tron/node.ts';
+import { TronChain } from '../../../packages/server/src/chains/tron/tron-chain.ts';
+import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
+import { accountOfTron } from '../../../packages/signer/src/tron/address.ts';
+import { startTronNode, type TronNode } from '../../nodes/tron/node.ts';
+import {
+  ask,
+  call,
+  hex,
+  keyOf,
+  native,
+  OWNER,
+  PAYER,
+  type Signed,
+  send,
+  TRX,
+} from '../../nodes/tron-stage.ts';
+import type { PayerTransfer } from '../conformance-environment.ts';
+import { BATCHER, batchData } from '../evm/batcher.ts';
+import { KEYS, TronKeySigner } from './key-signer.ts';
+
+/** Confirmations of a final block. */
+export const FINAL_BLOCKS = 4;
+const SOME = 10n ** 15n;
+const OLD_BLOCKS = 5;
+const UNLIMITED = 2n ** 256n - 1n;
+
+/** A local Tron, and people on it who pay. */
+export class TronEnvironment {
+  readonly node: TronNode;
+  readonly network: TronNetwork;
+  readonly signer = new TronKeySigner();
+  readonly unlisted: string;
+  readonly #batcher: string;
+  readonly #names = new Map<string, string>();
+  readonly #stocked = new Set<string>();
+  readonly #paid = new Set<string>();
+
+  private constructor(parts: { node: TronNode; network: TronNetwork; unlisted: string; batcher: string }) {
+    this.node = parts.node;
+    this.network = parts.network;
+    this.unlisted = parts.unlisted;
+    this.#batcher = parts.batcher;
+  }
+
+  static async start(): Promise<TronEnvironment> {
+    const node = await startTronNode({ blocks: 'byHand', solidDepth: FINAL_BLOCKS - 1 });
+    for (const { address } of [OWNER, PAYER]) node.fund(address, 1_000_000 * TRX);
+    const deploy = (name: string, bytecode: string) => node.deploy(name, bytecode, OWNER.address);
+    const tokens = {
+      USDT: { contract: await deploy('USDT', TestTronUSDT.bytecode) },
+      USDC: { contract: await deploy('USDC', TestUSDC.bytecode) },
+    };
+    const network: TronNetwork = {
+      name: 'Tron for tests',
+      isTest: true,
+      endpoints: [{ url: node.url, isOwn: true }],
+      genesisHash: node.chain.blockAt(0).id,
+      tokens,
+      feeCeilings: { feeLimit: 100_000_000n },
+    };
+    const unlisted = await deploy('a token that calls itself USDT', TestTronUSDT.bytecode);
+    const batcher = await deploy('batcher', BATCHER.bytecode);
+    const environment = new TronEnvironment({ node, network, unlisted, batcher });
+    await environment.owner(tokens.USDC.contract, 'initialize(address)', [OWNER.address]);
+    // Its tests look back on blocks that were there before them.
+    await environment.mine(40);
+    return environment;
+  }
+
+  token(asset: Asset | null): string {
+    return asset === null ? this.unlisted : (this.network.tokens[asset]?.contract ?? '');
+  }
+
+  async mine(blocks: number): Promise<void> {
+    for (let made = 0; made < blocks; made += 1) await this.node.chain.produce();
+  }
+
+  endpoints(network = this.network): TronEndpoints {
+    return new TronEndpoints(network, { log: createLogger('silent'), timeoutMs: 5_000, restMs: 0 });
+  }
+
+  /** A merchant's chain as this node shows it. */
+  open(node: RpcTronNode, { account = 1, network = this.network, signer = this.signer } = {}): TronChain {
+    const hot = KEYS.hot(account).address;
+    this.node.fund(hot, 100_000 * TRX);
+    return new TronChain({
+      network,
+      node,
+      feed: new TronFeed(node, network, { refreshMs: 0, keepMs: 0 }),
+      wallets: {
+        hot,
+        resource: KEYS.hot(0).address,
+        deposit: (index) => KEYS.deposit(account, index).address,
+      },
+      nowMs: () => Date.now(),
+      signer,
+      merchantId: 'merchant',
+      account,
+    });
+  }
+
+  /** A call of the tokens' owner, in a block of its own. */
+  async owner(contract: string, method: string, values: (string | bigint)[]): Promise<void> {
+    await this.#put(await call(OWNER, method, values, { contract, url: this.node.url }));
+    await this.mine(1);
+  }
+
+  async give(asset: Asset | null, to: string, amount: bigint): Promise<void> {
+    await this.owner(this.token(asset), 'mint(address,uint256)', [to, amount]);
+  }
+
+  /** All in one transaction, in the newest block. @returns its id */
+  async pay(transfers: readonly PayerTransfer[]): Promise<string> {
+    for (const { from } of transfers) await this.#stock(from);
+    const calls = transfers.map(({ from, to, asset, amount }) => ({
+      token: accountOfTron(this.token(asset)),
+      from: accountOfTron(from),
+      to: accountOfTron(to),
+      amount,
+    }));
+    const value = { contract_address: hex(this.#batcher), data: batchData(calls).slice(2) };
+    const options = { url: this.node.url, validMs: 600_000, feeLimit: 10_000 * TRX };
+    const id = await this.#put(await native(PAYER, 'TriggerSmartContract', value, options));
+    this.#paid.add(id);
+    await this.mine(1);
+    const result = this.node.chain.included.get(id)?.receipt.result;
+    if (result !== 'SUCCESS') throw new Error(`the payment failed: ${result}`);
+    return id;
+  }
+
+  /** As many blocks come in the place of those that vanish; payers' transactions are in the last of them, or in none. */
+  async reorg(depth: number, { remine }: { remine: boolean } = { remine: false }): Promise<void> {
+    const { chain } = this.node;
+    const undone = (await chain.fork(depth)).filter(({ id }) => this.#paid.has(id));
+    await this.mine(depth - 1);
+    if (remine) for (const tx of undone) chain.pool.set(tx.id, tx);
+    await this.mine(1);
+  }
+
+  /** A wallet that anybody can pay from. */
+  wallet(name: string): string {
+    const { address } = keyOf(name);
+    this.#names.set(address, name);
+    return address;
+  }
+
+  async #stock(address: string): Promise<void> {
+    if (this.#stocked.has(address)) return;
+    this.#stocked.add(address);
+    const name = this.#names.get(address);
+    if (name === undefined) throw new Error(`nobody has the key of ${address}`);
+    this.node.fund(address, 100_000 * TRX);
+    for (const asset of ['USDT', 'USDC', null] as const) {
+      await this.give(asset, address, SOME);
+      const contract = this.token(asset);
+      const values = [this.#batcher, UNLIMITED];
+      await this.#put(
+        await call(keyOf(name), 'approve(address,uint256)', values, { contract, url: this.node.url }),
+      );
+    }
+    // What a payer has is older than any fork.
+    await this.mine(2 * FINAL_BLOCKS + OLD_BLOCKS);
+  }
+
+  async #put(signed: Signed): Promise<string> {
+    const answer = await send(signed, this.node.url);
+    if (answer.result !== true) throw new Error(`refused: ${JSON.stringify(answer)}`);
+    return signed.txID;
+  }
+
+  /** What the node says itself, whatever an adapter makes of it. */
+  async info(id: string) {
+    return await ask('wallet/gettransactioninfobyid', { value: id }, this.node.url);
+  }
+}

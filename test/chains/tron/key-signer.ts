@@ -1,0 +1,49 @@
+import { pbkdf2Sync } from 'node:crypto';
+import { TronAccounts } from '../../../packages/signer/src/tron/accounts.ts';
+import {
+  decodeTronTransaction,
+  encodeSignedTron,
+  encodeTronTransaction,
+  signTronTransaction,
+  tronTransactionId,
+} from '../../../packages/signer/src/tron/transaction.ts';
+import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
+import { type Asked, AttemptSigner } from '../attempt-signer.ts';
+
+/** The seed of BIP 39. */
+const seed = pbkdf2Sync(PUBLIC_TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512');
+
+export const KEYS = new TronAccounts(Uint8Array.from(seed));
+
+/** Signs with keys of Tron. Nothing is replaced here: an attempt has one transaction. */
+export class TronKeySigner extends AttemptSigner<'trc20'> {
+  /** Without times, reference block and fee limit, which follow the chain. */
+  protected contentsOf({ unsigned }: Asked): string {
+    const { contract } = decodeTronTransaction(fromHex(unsigned));
+    const dated = {
+      refBlockBytes: new Uint8Array(2),
+      refBlockHash: new Uint8Array(8),
+      expiration: 1n,
+      timestamp: 1n,
+    };
+    return toHex(encodeTronTransaction({ ...dated, contract, feeLimit: 0n }));
+  }
+
+  protected isReplacement(): boolean {
+    return false;
+  }
+
+  protected async signRaw(account: number, { unsigned, purpose }: Asked) {
+    const rawData = fromHex(unsigned);
+    const swept = purpose.kind === 'sweep' ? purpose.deposits[0] : undefined;
+    const key = swept === undefined ? KEYS.hot(account) : KEYS.deposit(account, swept.index);
+    const signed = signTronTransaction(rawData, key.privateKey);
+    return {
+      raw: toHex(encodeSignedTron(signed)),
+      txId: Buffer.from(tronTransactionId(rawData)).toString('hex'),
+    };
+  }
+}
+
+const fromHex = (text: string) => Uint8Array.from(Buffer.from(text.slice(2), 'hex'));
+const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString('hex')}`;

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ChainUnavailable } from '../../../packages/server/src/chains/port/port.ts';
+import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
+import { hasAnvil } from '../../contracts/local-node.ts';
+import type { TronEndpoint } from '../../nodes/tron/node.ts';
+import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
+import { lying } from './lying-node.ts';
+
+const INFOS = 'walletsolidity/gettransactioninfobyblocknum';
+
+describe.skipIf(!hasAnvil())('reading Tron', () => {
+  let local: TronEnvironment;
+  let others: TronEndpoint[];
+  /** The operator's own node; two providers; three. */
+  let own: TronEndpoints;
+  let two: TronEndpoints;
+  let three: TronEndpoints;
+  let deposits = 0;
+
+  beforeAll(async () => {
+    local = await TronEnvironment.start();
+    others = [await local.node.open(), await local.node.open()];
+    const urls = [local.node.url, ...others.map(({ url }) => url)].map((url) => ({ url, isOwn: false }));
+    own = local.endpoints();
+    two = local.endpoints({ ...local.network, endpoints: urls.slice(0, 2) });
+    three = local.endpoints({ ...local.network, endpoints: urls });
+  });
+  afterAll(async () => {
+    await Promise.all([own?.close(), two?.close(), three?.close()]);
+    await local?.node.stop();
+  });
+  afterEach(() => {
+    for (const { view, faults } of [local.node.endpoint, ...others]) {
+      Object.assign(view, { lag: 0, solidLag: 0, solid: true });
+      faults.clear();
+    }
+  });
+
+  /** A deposit address that was just paid, and the cursor before that. */
+  async function paid(amount = 7_000_000n) {
+    deposits += 1;
+    const chain = local.open(own);
+    const { address } = await chain.depositAddress({ index: deposits });
+    const cursor = await chain.cursorAt((await chain.head()).height);
+    const txId = await local.pay([{ from: local.wallet('a payer'), to: address, asset: 'USDT', amount }]);
+    return { address, cursor, txId };
+  }
+
+  test('an endpoint with another first block is not used, and the error says which and why', async () => {
+    const network = { ...local.network, genesisHash: '1'.repeat(64) };
+    const strange = local.endpoints(network);
+    await expect(local.open(strange).head()).rejects.toThrow(
+      /serves a chain with another first block \([0-9a-f]{64}\): correct its URL, or genesis_hash/,
+    );
+    await strange.close();
+  });
+
+  test('K4: a node without a solid view, or whose view lags, decides nothing', async () => {
+    const { address, cursor, txId } = await paid();
+    await local.mine(FINAL_BLOCKS);
+    local.node.endpoint.view.solid = false;
+    await expect(local.open(own).head()).rejects.toThrow(ChainUnavailable);
+    // With three providers the two others are enough.
+    const found = await local.open(three).scan({ level: 'final', cursor, watch: [address] });
+    expect(found.transfers).toMatchObject([{ txId, to: address, amount: 7_000_000n }]);
+    local.node.endpoint.view.solid = true;
+    local.node.endpoint.view.solidLag = 10;
+    const { height, finalHeight } = await local.open(two).head();
+    expect(height - finalHeight).toBe(BigInt(FINAL_BLOCKS - 1 + 10));
+    const waiting = await local.open(two).scan({ level: 'final', cursor, watch: [address] });
+    expect(waiting.transfers).toEqual([]);
+    expect(waiting.head.finalHeight).toBe(finalHeight);
+  });
+
+  test('K4: a node that answers nothing for a block that has transactions is noticed', async () => {
+    const { address, cursor } = await paid();
+    await local.mine(FINAL_BLOCKS);
+    const silent = lying(own, (method, answer) => (method === INFOS ? [] : answer));
+    const query = { level: 'final', cursor, watch: [address] } as const;
+    await expect(local.open(silent).scan(query)).rejects.toThrow(
+      /leave out the transactions of the final block/,
+    );
+    const strange = lying(own, (method, answer, [fields]) =>
+      method === INFOS && Array.isArray(answer)
+        ? answer.map((one) => ({ ...one, blockNumber: Number(Object(fields).num) + 1 }))
+        : answer,
+    );
+    await expect(local.open(strange).scan(query)).rejects.toThrow(/of another block than was asked for/);
+    expect((await local.open(own).scan(query)).transfers).toHaveLength(1);
+  });
+
+  test('what is final is agreed on: of two that differ nothing is known, of three the two count', async () => {
+    const { address, cursor, txId } = await paid();
+    await local.mine(FINAL_BLOCKS);
+    const query = { level: 'final', cursor, watch: [address] } as const;
+    const dearer = (answer: unknown) =>
+      JSON.parse(JSON.stringify(answer).replaceAll((7_000_000).toString(16), 'ffffff')) as unknown;
+    const lied = lying(own, (method, answer) => (method === INFOS ? dearer(answer) : answer));
+    // One node alone that is the operator's own is believed, as the operator says.
+    expect((await local.open(lied).scan(query)).transfers).toMatchObject([{ amount: 0xffffffn }]);
+    local.node.endpoint.faults.plan({ how: 'cut', times: 1, method: INFOS });
+    expect((await local.open(three).scan(query)).transfers).toMatchObject([{ txId, amount: 7_000_000n }]);
+  });
+
+  test('K1: it is seen in the newest block, keeps its identity when that is replaced, and vanishes where nobody sends it again', async () => {
+    const { address, cursor, txId } = await paid();
+    const chain = local.open(own);
+    const seen = async () =>
+      (await chain.scan({ level: 'tip', cursor, watch: [address] })).transfers.map(({ txId: id, index }) => [
+        id,
+        index,
+      ]);
+    expect(await seen()).toEqual([[txId, 0]]);
+    await local.reorg(2, { remine: true });
+    expect(await seen()).toEqual([[txId, 0]]);
+    await local.reorg(2);
+    expect(await seen()).toEqual([]);
+  });
+
+  test('many balances are as of a range of blocks, and one that a token does not tell is no zero', async () => {
+    const { address } = await paid(11n);
+    let calls = 0;
+    const slow = lying(own, (method, answer) => {
+      if (method === 'wallet/triggerconstantcontract') calls += 1;
+      return answer;
+    });
+    const chain = local.open({
+      ...slow,
+      callMany: async (requests) => {
+        const answers = await slow.callMany(requests);
+        await local.mine(2);
+        return answers;
+      },
+    });
+    const { height, upTo, balances } = await chain.balances([address, address], 'USDT', 'tip');
+    expect([(upTo ?? 0n) - height, balances.get(address), calls]).toEqual([2n, 11n, 1]);
+    const reverting = lying(own, (method, answer) =>
+      method.endsWith('triggerconstantcontract')
+        ? { ...Object(answer), result: { result: true, message: '5245' } }
+        : answer,
+    );
+    await expect(local.open(reverting).balance(address, 'USDT', 'tip')).rejects.toThrow(/tells no balance/);
+  });
+
+  test('addresses: tokens are no recipients, contracts are warned of, and a node that is away warns of nothing', async () => {
+    const chain = local.open(own);
+    expect(await chain.validateAddress(local.token('USDT'))).toMatchObject({
+      ok: false,
+      code: 'token_contract',
+    });
+    const online = () => chain.validateAddress(local.unlisted, { online: true });
+    expect(await online()).toMatchObject({ ok: true, warnings: ['contract'] });
+    local.node.endpoint.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
+    expect(await online()).toMatchObject({ ok: true, warnings: [] });
+    expect(await chain.health()).toMatchObject({ ok: false });
+  });
+});
