@@ -135,7 +135,7 @@ export function claimCheckSheet(view: ClaimCheckView): Sheet {
 }
 
 const SIGNS: Record<ClaimOutcome, ComponentProps<typeof Sign>> = {
-  held: { tone: 'wait', icon: 'clock' },
+  awaiting_approval: { tone: 'wait', icon: 'clock' },
   under_way: { tone: 'wait', icon: 'clock' },
   paid: { tone: 'good', icon: 'check' },
   failed: { tone: 'bad', icon: 'cross' },

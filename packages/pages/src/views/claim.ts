@@ -5,7 +5,7 @@ import type { StorePage } from './payer-page.ts';
 export type AddressFault = 'empty' | 'format' | 'checksum' | 'unusable';
 
 /** What became of a refund whose link was used, or is over. */
-export type ClaimOutcome = 'held' | 'under_way' | 'paid' | 'failed' | 'over';
+export type ClaimOutcome = 'awaiting_approval' | 'under_way' | 'paid' | 'failed' | 'over';
 
 interface ClaimPage extends StorePage {
   /** For people, such as `100.00 USDT`. */

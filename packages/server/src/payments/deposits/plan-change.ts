@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../../chains/port/index.ts';
 import type { Rate } from '../../rates/index.ts';
 import type { PaymentContext } from '../deps.ts';
-import { atHeldQuote, fixedOptionOf, isQuoteDue } from '../reads/present.ts';
+import { atLockedQuote, fixedOptionOf, isQuoteDue } from '../reads/present.ts';
 import {
   type OptionRow,
   type PaymentView,
@@ -97,7 +97,7 @@ export function planChange(
   const minedAgain = findMinedAgain(before, scan);
   const moved = findMoved(before, found);
   if (transactions.length + minedAgain.length + moved.length === 0) return undefined;
-  const after = atHeldQuote(viewAfter(before, paid, transactions));
+  const after = atLockedQuote(viewAfter(before, paid, transactions));
   return {
     before,
     scan,

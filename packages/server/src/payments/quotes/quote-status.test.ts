@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  heldQuote,
   isDust,
+  lockedQuote,
   QUOTE_GRACE_SECONDS,
   type QuotedOption,
   type QuotedTransfer,
@@ -43,11 +43,11 @@ test('dust is less than 1/100 of the amount due and less than one token', () => 
   expect(isDust(TOKEN, 5_000n * TOKEN)).toBe(false);
 });
 
-test('money in time holds a quote for good; dust, with or without other tokens, lets it end', () => {
+test('money in time locks a quote for good; dust, with or without other tokens, lets it end', () => {
   expect(lifeOf([], ENDS - 1)).toBe('running');
   expect(lifeOf([], ENDS)).toBe('over');
-  expect(lifeOf([transfer()], ENDS + 86_400)).toBe('held');
-  expect(lifeOf([transfer({ status: 'seen' })], ENDS)).toBe('held');
+  expect(lifeOf([transfer()], ENDS + 86_400)).toBe('locked');
+  expect(lifeOf([transfer({ status: 'seen' })], ENDS)).toBe('locked');
   expect(lifeOf([DUST], ENDS - 1)).toBe('running');
   expect(lifeOf([DUST], ENDS)).toBe('over');
   const nothing = [
@@ -61,22 +61,22 @@ test('money in time holds a quote for good; dust, with or without other tokens, 
   expect(lifeOf([...nothing, DUST], ENDS)).toBe('over');
 });
 
-test('a sanctioned sender holds a quote like any other, but not with dust', () => {
-  expect(lifeOf([transfer({ kind: 'seized' })], ENDS)).toBe('held');
+test('a sanctioned sender locks a quote like any other, but not with dust', () => {
+  expect(lifeOf([transfer({ kind: 'seized' })], ENDS)).toBe('locked');
   expect(lifeOf([{ ...DUST, kind: 'seized' }], ENDS)).toBe('over');
 });
 
-test('pieces of dust hold the quote once their sum is no dust; too late, they are due at a new quote', () => {
+test('pieces of dust locks the quote once their sum is no dust; too late, they are due at a new quote', () => {
   const two = (seen_at: number) => [DUST, { ...DUST, seen_at }];
-  expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS), ENDS + 500)).toBe('held');
+  expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS), ENDS + 500)).toBe('locked');
   expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS + 1), ENDS + 500)).toBe('due');
   expect(lifeOf([DUST, transfer({ seen_at: ENDS + 600 })], ENDS + 700)).toBe('due');
 });
 
-test('refunded money holds nothing: refunded dust does not add to the next dust', () => {
+test('refunded money locks nothing: refunded dust does not add to the next dust', () => {
   expect(lifeOf([DUST, DUST], ENDS, DUST.amount)).toBe('over');
   expect(lifeOf([transfer()], ENDS, 10n * TOKEN)).toBe('over');
-  expect(lifeOf([transfer(), transfer()], ENDS, 10n * TOKEN)).toBe('held');
+  expect(lifeOf([transfer(), transfer()], ENDS, 10n * TOKEN)).toBe('locked');
 });
 
 const transfers = fc.array(
@@ -93,7 +93,7 @@ const transfers = fc.array(
 );
 const moments = fc.integer({ min: T0, max: ENDS + 2 * 86_400 });
 
-test('any transfers: order does not matter, dust alone never holds, a new quote is not due, and time undoes nothing', () => {
+test('any transfers: order does not matter, dust alone never locks, a new quote is not due, and time undoes nothing', () => {
   fc.assert(
     fc.property(transfers, moments, fc.integer({ min: 0, max: 86_400 }), (list, now, retryAfter) => {
       const life = lifeOf(list, now);
@@ -101,7 +101,7 @@ test('any transfers: order does not matter, dust alone never holds, a new quote 
       const counting = list.filter((t) => t.currency === 'USDT' && t.address === OWN && t.status !== 'gone');
       const most = counting.reduce((sum, { amount }) => sum + amount, 0n);
       if (isDust(most, OPTION.pay_amount)) expect(['running', 'over']).toContain(life);
-      if (life === 'held' || life === 'due') expect(lifeOf(list, now + retryAfter)).toBe(life);
+      if (life === 'locked' || life === 'due') expect(lifeOf(list, now + retryAfter)).toBe(life);
       // Nothing is seen in the future, so that a quote made now ends after all that was seen.
       const seen = list.filter((t) => Number(t.seen_at) <= now);
       const fresh = { ...OPTION, quote_ends_at: now + 900 };
@@ -111,7 +111,7 @@ test('any transfers: order does not matter, dust alone never holds, a new quote 
   );
 });
 
-test('a lowered price does not change earlier money: dust stays dust, and a held quote stays held', () => {
+test('a lowered price does not change earlier money: dust stays dust, and a locked quote stays locked', () => {
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 900 }),
     what: fc.oneof(
@@ -153,23 +153,23 @@ const quote = (quoted_at: number, pay_amount: bigint) => ({
   quote_ends_at: quoted_at + 900,
 });
 const FIRST = quote(T0, 50n * TOKEN);
-const heldBy = (quotes: readonly QuotedOption[], seen_at: number, amount = 40n * TOKEN) =>
-  heldQuote(quotes, { transfers: [transfer({ seen_at, amount })], refunded: 0n });
+const lockedBy = (quotes: readonly QuotedOption[], seen_at: number, amount = 40n * TOKEN) =>
+  lockedQuote(quotes, { transfers: [transfer({ seen_at, amount })], refunded: 0n });
 
 test('money counts at the quote that was valid when it was sent, however many were made since', () => {
   const second = quote(ENDS + 10, 80n * TOKEN);
   for (const seenAt of [T0, ENDS, ENDS + QUOTE_GRACE_SECONDS])
-    expect(heldBy([FIRST, second], seenAt)).toBe(FIRST);
-  expect(heldBy([FIRST, second], ENDS + QUOTE_GRACE_SECONDS + 1)).toBe(second);
+    expect(lockedBy([FIRST, second], seenAt)).toBe(FIRST);
+  expect(lockedBy([FIRST, second], ENDS + QUOTE_GRACE_SECONDS + 1)).toBe(second);
   // Made only after the money was sent, long after the first one's end.
   const third = quote(ENDS + 5_000, 60n * TOKEN);
-  expect(heldBy([FIRST, third], ENDS + 4_000)).toBe(third);
-  expect(heldBy([FIRST, third], ENDS + 5_000 + 900 + QUOTE_GRACE_SECONDS + 1)).toBeUndefined();
-  expect(heldBy([FIRST, third], ENDS, TOKEN / 3n)).toBeUndefined();
+  expect(lockedBy([FIRST, third], ENDS + 4_000)).toBe(third);
+  expect(lockedBy([FIRST, third], ENDS + 5_000 + 900 + QUOTE_GRACE_SECONDS + 1)).toBeUndefined();
+  expect(lockedBy([FIRST, third], ENDS, TOKEN / 3n)).toBeUndefined();
 });
 
 test('of two valid quotes the lower amount counts; a later quote never counts', () => {
   const cheaper = quote(ENDS + 10, 40n * TOKEN);
-  expect(heldBy([FIRST, cheaper], ENDS + 9)).toBe(FIRST);
-  expect(heldBy([FIRST, cheaper], ENDS + 10)).toBe(cheaper);
+  expect(lockedBy([FIRST, cheaper], ENDS + 9)).toBe(FIRST);
+  expect(lockedBy([FIRST, cheaper], ENDS + 10)).toBe(cheaper);
 });

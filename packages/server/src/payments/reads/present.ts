@@ -2,7 +2,7 @@ import type { Payment, PaymentTransaction } from '@florin/contract/schemas';
 import { encodeId } from '../../tenancy/index.ts';
 import { quotesOf, withQuote } from '../quotes/quote.ts';
 import {
-  heldQuote,
+  lockedQuote,
   type QuotedOption,
   type QuoteStatus,
   quoteStatus,
@@ -61,13 +61,13 @@ export function isQuoteDue(view: PaymentView): boolean {
 }
 
 /** The payment at the quote at which its money counts: an earlier one if the money was sent then and seen late. */
-export function atHeldQuote(view: PaymentView): PaymentView {
+export function atLockedQuote(view: PaymentView): PaymentView {
   const option = quotedByMoney(view);
   if (option === undefined || option.earlier_quotes.length === 0) return view;
   const quotes = quotesOf(view.payment, option).map((quote) => quotedOption(view, quote));
-  const held = heldQuote(quotes, moneyOf(view));
-  if (held === undefined) return view;
-  const restored = withQuote(view.payment, option, held);
+  const locked = lockedQuote(quotes, moneyOf(view));
+  if (locked === undefined) return view;
+  const restored = withQuote(view.payment, option, locked);
   return { ...view, options: view.options.map((one) => (one === option ? restored : one)) };
 }
 

@@ -16,7 +16,7 @@ export interface PayerPayment {
   /** The current option's quote has ended, and there is no rate for a new one. */
   lacksRate: boolean;
   /** Money that came in time keeps the current option's quote. */
-  isQuoteHeld: boolean;
+  isQuoteLocked: boolean;
 }
 
 type Payable = MerchantRef & { isSuspended: boolean };
@@ -37,8 +37,8 @@ export async function readPayerPayment(
   const rules = rulesOf(view, await paymentSettings(deps, merchant));
   const option = currentOption(view);
   const { seconds } = merchantTime(deps, merchant);
-  const isQuoteHeld = option !== undefined && quoteStatusOf(view, option, seconds) === 'held';
-  return { view, shown: presentPayment(view, rules), tolerance: rules.tolerance, lacksRate, isQuoteHeld };
+  const isQuoteLocked = option !== undefined && quoteStatusOf(view, option, seconds) === 'locked';
+  return { view, shown: presentPayment(view, rules), tolerance: rules.tolerance, lacksRate, isQuoteLocked };
 }
 
 async function withFreshQuote(
@@ -50,7 +50,7 @@ async function withFreshQuote(
   const { payment } = view;
   const option = currentOption(view);
   const { seconds } = merchantTime(deps, merchant);
-  // Also while dust is processing, since dust holds no quote.
+  // Also while dust is processing, since dust locks no quote.
   const isUnpaid = payment.status === 'pending' || payment.status === 'processing';
   const isOpen = isUnpaid && (payment.expires_at === null || seconds < Number(payment.expires_at));
   if (merchant.isSuspended || !isOpen || option === undefined) return { view, lacksRate: false };

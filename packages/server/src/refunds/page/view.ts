@@ -36,7 +36,7 @@ export function claimCheck(claim: OpenedClaim, address: string): ClaimCheckView 
 }
 
 function outcomeOf(refund: RefundRow): ClaimOutcome {
-  if (awaitsApproval(refund)) return 'held';
+  if (awaitsApproval(refund)) return 'awaiting_approval';
   // A link that has ended waits for its refund to be canceled.
   if (awaitsClaim(refund)) return 'over';
   switch (refund.status) {
