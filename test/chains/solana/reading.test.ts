@@ -1,6 +1,7 @@
 import { address } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port.ts';
+import { NodeError } from '../../../packages/server/src/chains/rpc/node.ts';
 import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
 import type { SolanaNode } from '../../../packages/server/src/chains/solana/node.ts';
 import { tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
@@ -43,17 +44,31 @@ const payFrom = (to: string, amount: bigint) =>
   local.pay([{ from: local.wallet('a payer'), to, asset: 'USDC', amount }]);
 
 /** Answers some calls otherwise than the node. */
-function lying(node: SolanaNode, lie: (method: string, answer: unknown) => unknown): SolanaNode {
+function lying(
+  node: SolanaNode,
+  lie: (method: string, answer: unknown, params: readonly unknown[]) => unknown,
+): SolanaNode {
   const many = async (requests: Parameters<SolanaNode['callMany']>[0], answers: unknown[]) =>
-    answers.map((answer, place) => lie(requests[place]?.method ?? '', answer));
+    answers.map((answer, place) => lie(requests[place]?.method ?? '', answer, requests[place]?.params ?? []));
   return {
     newest: (commitment) => node.newest(commitment),
     newestBlockhash: () => node.newestBlockhash(),
-    call: async (method, params) => lie(method, await node.call(method, params)),
-    agreed: async (method, params) => lie(method, await node.agreed(method, params)),
+    call: async (method, params) => lie(method, await node.call(method, params), params),
+    agreed: async (method, params) => lie(method, await node.agreed(method, params), params),
     callMany: async (requests) => many(requests, await node.callMany(requests)),
     agreedMany: async (requests) => many(requests, await node.agreedMany(requests)),
   };
+}
+
+interface Shown {
+  transaction: { message: { instructions: { data: string }[] } };
+  meta: Record<string, unknown>;
+}
+
+function withLongData(shown: Shown): Shown {
+  const copy = structuredClone(shown);
+  for (const one of copy.transaction.message.instructions) one.data = `3${'1'.repeat(5_000)}`;
+  return copy;
 }
 
 describe('endpoints of Solana', () => {
@@ -221,6 +236,119 @@ describe('deposits', () => {
     local.mine(1);
     const third = await chain.scan({ level: 'final', cursor: second.cursor, watch: [to] });
     expect(third.transfers).toEqual([]);
+  });
+
+  test.each<[string, (shown: Shown) => unknown]>([
+    ['a newer version of messages', () => new NodeError(-32_015, 'Transaction version (1) is not supported')],
+    ['a block without a time', (shown) => ({ ...shown, blockTime: null })],
+    [
+      'a node without inner instructions',
+      ({ meta, ...rest }) => ({ ...rest, meta: { ...meta, innerInstructions: null } }),
+    ],
+    [
+      'a node without token balances',
+      ({ meta, ...rest }) => ({ ...rest, meta: { ...meta, preTokenBalances: undefined } }),
+    ],
+    ['data that is too long', (shown) => withLongData(shown)],
+    ['nothing, though it is listed', () => null],
+  ])(
+    '%s: that account is told as unread, the others go on, and it is told once it can be read',
+    async (_, spoil) => {
+      const marks = new MemoryMarks();
+      let spoilt: string | undefined;
+      const isSpoilt = (answer: unknown): answer is Shown =>
+        spoilt !== undefined && JSON.stringify(answer).includes(`"signatures":["${spoilt}"`);
+      const node = lying(two, (method, answer) =>
+        method === 'getTransaction' && isSpoilt(answer) ? spoil(answer) : answer,
+      );
+      const chain = local.open(node, { marks });
+      const [bad, good] = [await newDeposit(chain), await newDeposit(chain)];
+      const watch = [bad, good];
+      const begin = await chain.cursorAt((await chain.head()).finalHeight);
+      spoilt = await payFrom(bad, 9n);
+      const txId = await payFrom(good, 8n);
+      local.mine(FINAL_BLOCKS);
+      const tip = await chain.scan({ level: 'tip', cursor: begin, watch });
+      expect(tip).toMatchObject({ transfers: [{ txId }], complete: true });
+      const first = await chain.scan({ level: 'final', cursor: begin, watch });
+      expect(first).toMatchObject({
+        transfers: [{ txId, amount: 8n }],
+        complete: true,
+        unread: new Set([bad]),
+      });
+      const isKnown = spoilt;
+      spoilt = undefined;
+      local.mine(1);
+      const second = await chain.scan({ level: 'final', cursor: first.cursor, watch });
+      expect(second.transfers).toMatchObject([{ txId: isKnown, amount: 9n }]);
+      expect(second.unread).toBeUndefined();
+      local.mine(1);
+      expect((await chain.scan({ level: 'final', cursor: second.cursor, watch })).transfers).toEqual([]);
+    },
+  );
+
+  test('an address that is named in more transactions than are read stops no other one', async () => {
+    let flooded = '';
+    let pages = 0;
+    const flood = Array.from({ length: 1_000 }, () => ({
+      signature: '1'.repeat(64),
+      slot: 1_000_000_000,
+      err: null,
+    }));
+    const node = lying(two, (method, answer, [account]) => {
+      if (method !== 'getSignaturesForAddress' || account !== flooded) return answer;
+      pages += 1;
+      return flood;
+    });
+    const chain = local.open(node);
+    const [bad, good] = [await newDeposit(chain), await newDeposit(chain)];
+    flooded = tokenAccountOf(bad, local.mint('USDC'));
+    const begin = await chain.cursorAt((await chain.head()).finalHeight);
+    await payFrom(bad, 9n);
+    const txId = await payFrom(good, 8n);
+    local.mine(FINAL_BLOCKS);
+    const answer = await chain.scan({ level: 'final', cursor: begin, watch: [bad, good] });
+    expect(answer).toMatchObject({ transfers: [{ txId }], unread: new Set([bad]) });
+    expect(pages).toBeLessThan(20);
+  });
+
+  test('what one of two endpoints shows above the slot that both have reached keeps no account from being told', async () => {
+    const chain = local.open(two);
+    const [still, named, paid] = [await newDeposit(chain), await newDeposit(chain), await newDeposit(chain)];
+    const watch = [still, named, paid];
+    const begin = await chain.cursorAt((await chain.head()).finalHeight);
+    const wanted = [await payFrom(still, 1n), await payFrom(named, 2n)];
+    local.mine(FINAL_BLOCKS);
+    // Final for the first endpoint alone: a transfer of nothing, and one that changes what is held.
+    await payFrom(named, 0n);
+    const later = await payFrom(paid, 3n);
+    local.mine(FINAL_BLOCKS - 1);
+    const late = others[0]?.view;
+    if (late === undefined) throw new Error('no endpoint');
+    late.lag = FINAL_BLOCKS;
+    const first = await chain.scan({ level: 'final', cursor: begin, watch });
+    expect(first.transfers.map(({ txId }) => txId)).toEqual(wanted);
+    expect(first.unread).toEqual(new Set([paid]));
+    late.lag = 0;
+    const second = await chain.scan({ level: 'final', cursor: first.cursor, watch });
+    expect(second.transfers).toMatchObject([{ txId: later, amount: 3n }]);
+  });
+
+  test('marks are written by whole scans whose answer is stored: by no page, and by no comparison', async () => {
+    const marks = new MemoryMarks();
+    const chain = local.open(two, { marks });
+    const to = await newDeposit(chain);
+    const begin = await chain.cursorAt((await chain.head()).finalHeight);
+    for (const amount of [1n, 2n]) await payFrom(to, amount);
+    local.mine(FINAL_BLOCKS);
+    const query = { level: 'final', watch: [to] } as const;
+    expect((await chain.scan({ ...query, cursor: begin, isCheck: true })).transfers).toHaveLength(2);
+    const page = await chain.scan({ ...query, cursor: begin, limit: 1 });
+    const last = await chain.scan({ ...query, cursor: page.cursor });
+    expect([page.complete, last.complete, marks.saved]).toEqual([false, true, 0]);
+    local.mine(1);
+    await chain.scan({ ...query, cursor: last.cursor });
+    expect(marks.saved).toBe(1);
   });
 
   test('500 open addresses cost ten calls a look, and an idle look writes nothing', async () => {

@@ -171,7 +171,8 @@ async function arrivedUpTo(
   const arrived = new Map<Asset, Map<string, bigint>>();
   if (books.watch.length === 0) return arrived;
   for (let { cursor } = books, complete = false; !complete; ) {
-    const page = await chain.scan({ level: 'final', cursor, watch: books.watch, upTo: height });
+    const { watch } = books;
+    const page = await chain.scan({ level: 'final', cursor, watch, upTo: height, isCheck: true });
     for (const { asset, txId, index, amount, to } of page.transfers) {
       if (asset === null || books.credited.has(`${txId}/${index}`)) continue;
       const ofAsset = arrived.get(asset) ?? new Map<string, bigint>();

@@ -23,6 +23,8 @@ export interface ScanQuery {
    * itself.
    */
   upTo?: bigint;
+  /** The caller compares: it does not store the answer with its cursor, and what it was told may be forgotten. */
+  isCheck?: boolean;
   /** Maximum of transfers in the answer; the adapter has a default. */
   limit?: number;
 }
@@ -59,6 +61,11 @@ export interface ScanAnswer {
    * addresses at once.
    */
   complete: boolean;
+  /**
+   * Those of the watched that the nodes told nothing usable of: a later answer tells what came to them, so that nothing here shows that a
+   * transfer to them is gone. Absent: none.
+   */
+  unread?: ReadonlySet<string>;
   /**
    * The node's head, as of this answer. A transfer that was seen before and is absent from a complete `tip` answer is gone
    * only if `head.height` has reached the block it was seen in: a lagging node has not seen it yet.

@@ -29,7 +29,7 @@ export interface RpcDialect {
   /** JSON-RPC by default. */
   wire?: RpcWire;
   /** Two answers to the same call agree when this text is the same. */
-  comparedText(method: string, answer: unknown): string;
+  comparedText(method: string, answer: unknown, params: readonly unknown[]): string;
   /** Whether the node refuses because it lacks what another one may have: a block it has not seen, a state it has dropped. */
   isLacking(refusal: NodeError): boolean;
 }
@@ -170,7 +170,7 @@ export class RpcEndpoints implements RpcNode {
           note(endpoint, answers);
           continue;
         }
-        const text = requests.map(({ method }, i) => this.#comparedAnswer(method, answers[i])).join();
+        const text = requests.map((request, i) => this.#comparedAnswer(request, answers[i])).join();
         const isAgreed = replies.some((one) => one.text === text);
         replies.push({ host: endpoint.host, text });
         if (!isAgreed) continue;
@@ -231,11 +231,11 @@ export class RpcEndpoints implements RpcNode {
     return 'refusal' in answer && this.#dialect.isLacking(answer.refusal);
   }
 
-  #comparedAnswer(method: string, answer: RpcAnswer | undefined): string {
+  #comparedAnswer({ method, params }: NodeRequest, answer: RpcAnswer | undefined): string {
     if (answer === undefined) return '';
     return 'refusal' in answer
       ? `refused ${answer.refusal.code}`
-      : this.#dialect.comparedText(method, answer.result);
+      : this.#dialect.comparedText(method, answer.result, params);
   }
 }
 

@@ -14,7 +14,6 @@ const VIEWS: Record<string, View> = {
   getMultipleAccounts: (answer) => each(valueIn(answer), (one) => fields(one, ['data', 'owner'])),
   isBlockhashValid: valueIn,
   getSignatureStatuses: (answer) => each(valueIn(answer), (one) => fields(one, STATUS)),
-  getSignaturesForAddress: (answer) => each(answer, (one) => fields(one, LISTED)),
   getBlock: (answer) => fields(answer, BLOCK),
   getTransaction: transaction,
   // Two endpoints that have reached a slot are never as far as each other: that they answer is what counts.
@@ -22,8 +21,17 @@ const VIEWS: Record<string, View> = {
 };
 
 /** Two answers to the same call agree when this text is the same. */
-export function comparedText(method: string, answer: unknown): string {
+export function comparedText(method: string, answer: unknown, params: readonly unknown[] = []): string {
+  if (method === 'getSignaturesForAddress') return digestOf(listedUpTo(answer, params));
   return digestOf((VIEWS[method] ?? ((whole: unknown) => whole))(answer));
+}
+
+/** Nodes list what is above the slot that they were asked to have reached, each as far as it is. */
+function listedUpTo(answer: unknown, [, config]: readonly unknown[]): unknown {
+  if (!Array.isArray(answer)) return answer;
+  const most = isObject(config) ? Number(config.minContextSlot) : Number.NaN;
+  const isAbove = (one: unknown) => isObject(one) && Number(one.slot) > most;
+  return answer.filter((one) => !isAbove(one)).map((one: unknown) => fields(one, LISTED));
 }
 
 function transaction(answer: unknown): unknown {

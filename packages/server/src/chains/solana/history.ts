@@ -1,17 +1,13 @@
+import { NodeError } from '../rpc/node.ts';
 import { slicesOf } from '../rpc/slices.ts';
+import { readApart, Unread } from './apart.ts';
 import type { Commitment, SolanaNode } from './node.ts';
-import {
-  orUnavailable,
-  readBase58,
-  readList,
-  readNumber,
-  readRecord,
-  readResult,
-  unusable,
-} from './node-answers.ts';
+import { orUnavailable, readBase58, readList, readNumber, readRecord, unusable } from './node-answers.ts';
 
 const LISTED_PER_CALL = 1_000;
 const TRANSACTIONS_AT_ONCE = 20;
+/** Anybody can name an account in as many transactions as they pay for. */
+const LISTED_MAX = 3_000;
 
 /** A transaction that names an account. */
 export interface Listed {
@@ -52,6 +48,7 @@ export async function readHistory(node: SolanaNode, query: HistoryQuery): Promis
       if (one.slot <= from) return listed;
       listed.push(one);
     }
+    if (listed.length >= LISTED_MAX) throw unusable(`${account} is named in more transactions than are read`);
     if (page.length < LISTED_PER_CALL) return listed;
   }
 }
@@ -65,7 +62,11 @@ function readListed(value: unknown): Listed {
   };
 }
 
-/** `getTransaction` of each, in order. @throws ChainUnavailable, also where a node does not have one that it has listed */
+/**
+ * `getTransaction` of each, in order; of those that the nodes do not have, refuse, or answer differently, why.
+ *
+ * @throws ChainUnavailable where they are away
+ */
 export async function readTransactions(
   node: SolanaNode,
   listed: readonly Listed[],
@@ -76,11 +77,11 @@ export async function readTransactions(
   const answers: unknown[] = [];
   for (const part of slicesOf(listed, TRANSACTIONS_AT_ONCE)) {
     const requests = part.map(({ signature }) => ({ method: 'getTransaction', params: [signature, config] }));
-    const some = await node[method](requests);
+    const some = await readApart(node, requests, (those) => node[method](those));
     for (const [place, { signature, slot }] of part.entries()) {
-      const answer = readResult(some[place]);
-      if (answer == null) throw unusable(`${signature} is listed in slot ${slot} and not there`);
-      answers.push(answer);
+      const answer = some[place];
+      if (answer instanceof NodeError) answers.push(new Unread(`${signature}: ${answer.message}`));
+      else answers.push(answer ?? new Unread(`${signature} is listed in slot ${slot} and not there`));
     }
   }
   return answers;

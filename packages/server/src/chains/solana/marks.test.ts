@@ -9,11 +9,19 @@ interface Event {
 }
 
 type Scan =
-  /** `hidden`: the node does not list the newest deposits yet. `stored`: the caller keeps what it is told. */
-  { slots: number; hidden: number; stored: boolean };
+  /**
+   * `hidden`: the node does not list the newest deposits yet. `stored`: the caller keeps what it is told. `unread`: the account could not
+   * be read, and others could.
+   */
+  { slots: number; hidden: number; stored: boolean; unread?: boolean };
 
 const scans = fc.array(
-  fc.record({ slots: fc.integer({ min: 0, max: 6 }), hidden: fc.nat(2), stored: fc.boolean() }),
+  fc.record({
+    slots: fc.integer({ min: 0, max: 6 }),
+    hidden: fc.nat(2),
+    stored: fc.boolean(),
+    unread: fc.boolean(),
+  }),
   { maxLength: 12 },
 );
 const deposits = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 4 }), sweeps: fc.boolean() }), {
@@ -52,7 +60,7 @@ class Account {
     this.#events = events;
   }
 
-  scan({ slots, hidden, stored }: Scan): void {
+  scan({ slots, hidden, stored, unread = false }: Scan): void {
     const before = this.upTo;
     this.upTo += BigInt(slots);
     // A scan up to its own cursor reads nothing.
@@ -62,6 +70,10 @@ class Account {
     if (past.some(({ slot, change }) => change < 0n && slot > before))
       this.mark = { ...this.mark, isLeaving: true };
     const amount = past.length === 0 ? undefined : past.reduce((sum, { change }) => sum + change, 0n);
+    if (unread) {
+      this.#leaveUnread(stored);
+      return;
+    }
     const from = readFrom(this.mark, amount, this.cursor);
     if (from === undefined) {
       if (stored) this.cursor = this.upTo;
@@ -82,12 +94,21 @@ class Account {
       upTo: this.upTo,
       hasLate: told.some(({ slot }) => slot <= this.cursor),
       hasLeft: listed.some(({ change }) => change < 0n),
+      isPartial: false,
     });
     // The marks are saved before the caller has stored anything.
     if (mark !== undefined) this.mark = mark;
     if (!stored) return;
     for (const event of told) this.stored.add(this.#events.indexOf(event));
     this.cursor = this.upTo;
+  }
+
+  #leaveUnread(stored: boolean): void {
+    const { cursor, upTo } = this;
+    const nothing = { from: cursor, slots: [], change: 0n, hasLate: false, hasLeft: false };
+    const { mark } = nextMark(this.mark, { ...nothing, cursor, upTo, amount: undefined, isPartial: true });
+    if (mark !== undefined) this.mark = mark;
+    if (stored) this.cursor = upTo;
   }
 }
 
@@ -144,6 +165,7 @@ describe('marks of token accounts', () => {
       upTo: 20n,
       hasLate: false,
       hasLeft: false,
+      isPartial: false,
     };
     expect(nextMark(mark, reading)).toEqual({ hasGap: true });
     const whole = { ...reading, change: 4n };

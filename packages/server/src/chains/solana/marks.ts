@@ -80,6 +80,8 @@ export interface AccountReading {
   hasLate: boolean;
   /** Whether one of these transactions has taken coins out of it. */
   hasLeft: boolean;
+  /** Some of them, or what it holds, could not be read. */
+  isPartial: boolean;
 }
 
 export interface NextMark {
@@ -96,16 +98,14 @@ export interface NextMark {
 export function nextMark(mark: Mark, reading: AccountReading): NextMark {
   const { cursor, amount = 0n, from, slots, change, upTo, hasLate, hasLeft } = reading;
   const known = knownOf(mark, cursor);
+  if (reading.isPartial) return { ...forgotten(mark, cursor), hasGap: true };
   // From an earlier place no sum can be compared: somebody reads what was read before.
   if (from !== known.since) return { hasGap: false };
   const isBehind = slots.some((slot) => slot > upTo);
   const hasGap = !isBehind && known.amount + change !== amount;
   const isLeaving = mark.isLeaving && !(hasLeft && !hasGap);
   if (isBehind || hasGap) {
-    // The mark of a scan that may have told nobody is forgotten, as this one could not read the same again; and so is what the
-    // balance seems to say.
-    if (!isAgain(mark, cursor)) return { hasGap };
-    return { mark: { ...NO_MARK, ...pick(known), previous: pick(known), isLeaving: true }, hasGap };
+    return { ...forgotten(mark, cursor), hasGap };
   }
   if (slots.length === 0 && !isAgain(mark, cursor)) return { hasGap };
   const since = slots.reduce((a, b) => (b > a ? b : a), from);
@@ -114,4 +114,14 @@ export function nextMark(mark: Mark, reading: AccountReading): NextMark {
     mark: { amount, since, reportedAt: upTo, previous: pick(known), lateFrom, isLeaving },
     hasGap,
   };
+}
+
+/**
+ * The mark of a scan that may have told nobody is forgotten where another one could not read the same again; and so is what the balance
+ * seems to say.
+ */
+function forgotten(mark: Mark, cursor: bigint): Pick<NextMark, 'mark'> {
+  if (!isAgain(mark, cursor)) return {};
+  const known = pick(knownOf(mark, cursor));
+  return { mark: { ...NO_MARK, ...known, previous: known, isLeaving: true } };
 }

@@ -2,8 +2,10 @@ import { ASSETS } from '@florin/contract/money';
 import { tokenAccountOf } from '@florin/signer/solana';
 import { isLineDue, type Logger } from '../../platform/observability/index.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port/port.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { scanLimit } from '../port/port-scan.ts';
 import { slicesOf } from '../rpc/slices.ts';
+import { readApart, Unread } from './apart.ts';
 import { baseOf, compareTransfers, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
 import { type HeadFeed, type Heads, headOf } from './heads.ts';
 import { type HistoryQuery, type Listed, readHistory, readTransactions } from './history.ts';
@@ -11,7 +13,7 @@ import { assertWhole } from './ledger-range.ts';
 import { type Mark, type Marks, NO_MARK, nextMark, readFrom, reportedTo } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
-import { readAmounts } from './token-accounts.ts';
+import { ACCOUNTS_PER_CALL, readAmounts } from './token-accounts.ts';
 import { readTransaction, type TransactionEffect, type WatchedAccount } from './transfers-in.ts';
 
 // Nothing on this network lists what came to many addresses at once. A scan reads what their token accounts hold, a hundred a
@@ -67,7 +69,8 @@ async function scanFinal(context: ScanContext, query: ScanQuery, part: Part): Pr
   // A node may lag behind the cursor, which never moves back.
   if (upTo <= after.slot && after.page === undefined)
     return { transfers: [], cursor: writeCursor(after), complete: true, head };
-  const { found, late, marks, known } = await readAccounts(context, query, part);
+  const { found, late, marks, known, unread } = await readAccounts(context, query, part);
+  const told = { ...(unread.size > 0 && { unread }), head };
   // Whoever reads again takes what is absent for gone, and no sum shows here that nothing was left out.
   const isAgain = [...known.values()].some(
     ({ since, reportedAt }) => after.slot < since || after.slot < reportedAt,
@@ -79,11 +82,12 @@ async function scanFinal(context: ScanContext, query: ScanQuery, part: Part): Pr
   const transfers = [...late, ...page];
   if (page.length < found.length && last !== undefined) {
     const position = { slot: last.height, page: { txId: last.txId, index: last.index, base: baseOf(after) } };
-    return { transfers, cursor: writeCursor(position), complete: false, head };
+    return { transfers, cursor: writeCursor(position), complete: false, ...told };
   }
-  await context.marks.save(marks, known);
+  // What the pages before this one could not read, this one does not tell. A check may be forgotten with all that it was told.
+  if (after.page === undefined && query.isCheck !== true) await context.marks.save(marks, known);
   const slot = upTo > after.slot ? upTo : after.slot;
-  return { transfers, cursor: writeCursor({ slot }), complete: true, head };
+  return { transfers, cursor: writeCursor({ slot }), complete: true, ...told };
 }
 
 interface Reading {
@@ -95,21 +99,24 @@ interface Reading {
   marks: Map<string, Mark>;
   /** As they were before. */
   known: ReadonlyMap<string, Mark>;
+  /** Owners of accounts that could not be read, or not all of it. */
+  unread: Set<string>;
 }
 
 async function readAccounts(context: ScanContext, query: ScanQuery, part: Part): Promise<Reading> {
   const { after, upTo, reads } = part;
   const watched = await listAccounts(context, query);
-  const { amounts } = await readAmounts(context.node, { accounts: [...watched.values()], ...reads });
+  const { amounts, faults } = await readHeld(context, watched, reads);
   const known = await context.marks.find([...watched.keys()]);
   const markOf = (account: string) => known.get(account) ?? NO_MARK;
   const cursor = baseOf(after);
   const due = [...watched.keys()].flatMap((account) => {
+    if (faults.has(account)) return [];
     const from = readFrom(markOf(account), amounts.get(account), cursor);
     return from === undefined ? [] : [{ account, from }];
   });
-  const histories = await readHistories(context, due, reads);
-  const effects = await readEffects(context, { histories, watched, upTo, reads });
+  const histories = await readHistories(context, due, { reads, faults });
+  const effects = await readEffects(context, { histories, watched, upTo, reads, faults });
   const arrivals = [...effects.values()].flatMap((effect) => effect.arrivals);
   const isLate = ({ account, transfer }: (typeof arrivals)[number]) =>
     after.page === undefined &&
@@ -117,7 +124,12 @@ async function readAccounts(context: ScanContext, query: ScanQuery, part: Part):
     transfer.height > reportedTo(markOf(account), cursor);
   const lateOnes = arrivals.filter(isLate);
   const marks = new Map<string, Mark>();
-  for (const { account, from, listed } of histories) {
+  const unlisted = [...faults.keys()].map((account) => ({ account, from: cursor, listed: [] }));
+  const isListed = new Set(histories.map(({ account }) => account));
+  for (const { account, from, listed } of [
+    ...histories,
+    ...unlisted.filter(({ account }) => !isListed.has(account)),
+  ]) {
     const reading = {
       cursor,
       amount: amounts.get(account),
@@ -127,14 +139,41 @@ async function readAccounts(context: ScanContext, query: ScanQuery, part: Part):
       upTo,
       hasLate: lateOnes.some((one) => one.account === account),
       hasLeft: listed.some(({ signature }) => (effects.get(signature)?.changes.get(account) ?? 0n) < 0n),
+      isPartial: faults.has(account),
     };
     const { mark, hasGap } = nextMark(markOf(account), reading);
-    if (hasGap) noteGap(context, account);
+    if (hasGap) noteGap(context, account, faults.get(account));
     if (mark !== undefined) marks.set(account, mark);
   }
   const sorted = (list: typeof arrivals) => list.map(({ transfer }) => transfer).toSorted(compareTransfers);
   const found = arrivals.filter(({ transfer }) => isAfter(transfer, after));
-  return { found: sorted(found), late: sorted(lateOnes), marks, known };
+  const unread = new Set([...faults.keys()].flatMap((account) => watched.get(account)?.owner ?? []));
+  return { found: sorted(found), late: sorted(lateOnes), marks, known, unread };
+}
+
+/** Account → why it could not be read, or not all of it. It is read again by the next scan. */
+type Faults = Map<string, string>;
+
+/** What accounts hold, and those of which the nodes do not tell the same. */
+async function readHeld(
+  { node }: ScanContext,
+  watched: ReadonlyMap<string, WatchedAccount>,
+  reads: Part['reads'],
+): Promise<{ amounts: Map<string, bigint>; faults: Faults }> {
+  const amounts = new Map<string, bigint>();
+  const faults: Faults = new Map();
+  for (const part of slicesOf([...watched.values()], ACCOUNTS_PER_CALL)) {
+    const held = await readApart(node, part, async (accounts) => {
+      const { amounts: found } = await readAmounts(node, { accounts, ...reads });
+      return accounts.map(({ account }) => found.get(account));
+    });
+    for (const [place, { account }] of part.entries()) {
+      const one = held[place];
+      if (one instanceof Unread) faults.set(account, one.why);
+      else if (one !== undefined) amounts.set(account, one);
+    }
+  }
+  return { amounts, faults };
 }
 
 interface History {
@@ -146,12 +185,20 @@ interface History {
 async function readHistories(
   { node }: ScanContext,
   due: readonly Pick<History, 'account' | 'from'>[],
-  reads: Part['reads'],
+  { reads, faults }: { reads: Part['reads']; faults: Faults },
 ): Promise<History[]> {
   const histories: History[] = [];
   for (const part of slicesOf(due, HISTORIES_AT_ONCE)) {
-    const some = part.map(async (one) => ({ ...one, listed: await readHistory(node, { ...one, ...reads }) }));
-    histories.push(...(await Promise.all(some)));
+    const some = await readApart(node, part, (ones) =>
+      Promise.all(
+        ones.map(async (one) => ({ ...one, listed: await readHistory(node, { ...one, ...reads }) })),
+      ),
+    );
+    for (const [place, { account }] of part.entries()) {
+      const one = some[place];
+      if (one instanceof Unread) faults.set(account, one.why);
+      else if (one !== undefined) histories.push(one);
+    }
   }
   return histories;
 }
@@ -164,6 +211,7 @@ async function readEffects(
     watched: ReadonlyMap<string, WatchedAccount>;
     upTo: bigint;
     reads: Part['reads'];
+    faults: Faults;
   },
 ): Promise<Map<string, TransactionEffect>> {
   const unique = new Map<string, Listed>();
@@ -171,9 +219,33 @@ async function readEffects(
     for (const one of listed) if (one.slot <= of.upTo && !one.hasFailed) unique.set(one.signature, one);
   const wanted = [...unique.values()];
   const answers = await readTransactions(node, wanted, of.reads);
-  return new Map(
-    wanted.map((one, place) => [one.signature, readTransaction(answers[place], one, of.watched)] as const),
-  );
+  const effects = new Map<string, TransactionEffect>();
+  const unread = new Map<string, string>();
+  for (const [place, one] of wanted.entries()) {
+    const effect = readEffect(answers[place], one, of.watched);
+    if (effect instanceof Unread) unread.set(one.signature, effect.why);
+    else effects.set(one.signature, effect);
+  }
+  for (const { account, listed } of of.histories)
+    for (const { signature } of listed) {
+      const why = unread.get(signature);
+      if (why !== undefined) of.faults.set(account, why);
+    }
+  return effects;
+}
+
+function readEffect(
+  answer: unknown,
+  listed: Listed,
+  watched: ReadonlyMap<string, WatchedAccount>,
+): TransactionEffect | Unread {
+  if (answer instanceof Unread) return answer;
+  try {
+    return readTransaction(answer, listed, watched);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    return new Unread(error.message);
+  }
 }
 
 function changeOf(
@@ -205,10 +277,11 @@ async function listAccounts(
   return accounts;
 }
 
-function noteGap({ log, network }: ScanContext, account: string): void {
-  if (isLineDue(log, `gap ${account}`))
-    log.warn(
-      { account },
-      `${network.name}: the transactions of a token account do not add up to what it holds. They are read again.`,
-    );
+function noteGap({ log, network }: ScanContext, account: string, why: string | undefined): void {
+  if (!isLineDue(log, `gap ${account}`)) return;
+  const what =
+    why === undefined
+      ? 'the transactions of a token account do not add up to what it holds'
+      : 'a token account cannot be read, and what came to it is not credited';
+  log.warn({ account, why }, `${network.name}: ${what}. It is read again by each scan.`);
 }

@@ -4,7 +4,7 @@ import type { Commitment, SolanaNode } from './node.ts';
 import { orUnavailable, readBase64, readContext, readList, readRecord, unusable } from './node-answers.ts';
 
 /** A node answers with so many accounts at once. */
-const ACCOUNTS_PER_CALL = 100;
+export const ACCOUNTS_PER_CALL = 100;
 const MINT_END = 32;
 const OWNER_END = 64;
 const AMOUNT_END = 72;

@@ -112,7 +112,7 @@ function readBalances(meta: Record<string, unknown>, keys: readonly string[]): M
     [meta.preTokenBalances, -1n],
     [meta.postTokenBalances, 1n],
   ] as const) {
-    for (const value of readList(list ?? [], 'token balances')) {
+    for (const value of readList(list, 'token balances')) {
       const one = readRecord(value, 'a token balance');
       const key = keys[Number(readNumber(one.accountIndex, 'the place of an account'))];
       if (key === undefined) throw unusable('a token balance of no account');
@@ -135,7 +135,8 @@ interface Move {
 /** All transfers of tokens, in the order in which they were executed. */
 function readMoves(message: unknown, meta: Record<string, unknown>, keys: readonly string[]): Move[] {
   const inner = new Map<number, unknown[]>();
-  for (const value of readList(meta.innerInstructions ?? [], 'inner instructions')) {
+  // A node that was started without them has none: another place would be another deposit, credited twice.
+  for (const value of readList(meta.innerInstructions, 'inner instructions')) {
     const one = readRecord(value, 'inner instructions');
     inner.set(Number(readNumber(one.index, 'a place')), readList(one.instructions, 'inner instructions'));
   }

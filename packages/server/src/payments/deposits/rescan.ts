@@ -77,17 +77,19 @@ async function scanBlocks(
   chain: Chain,
   watch: readonly string[] | WatchSet,
   { network, above, upTo }: Blocks,
-): Promise<{ found: Map<string, ChainTransfer>; readTo: bigint }> {
+): Promise<{ found: Map<string, ChainTransfer>; readTo: bigint; unread: ReadonlySet<string> }> {
   let readTo = upTo;
+  const unread = new Set<string>();
   const found = new Map<string, ChainTransfer>();
   let cursor = await chain.cursorAt(above);
   for (let complete = false; !complete; ) {
-    const page = await chain.scan({ level: 'final', cursor, watch, upTo });
+    const page = await chain.scan({ level: 'final', cursor, watch, upTo, isCheck: true });
     for (const transfer of page.transfers) found.set(keyOf(network, transfer), transfer);
     ({ cursor, complete } = page);
     if (page.head.finalHeight < readTo) readTo = page.head.finalHeight;
+    for (const watched of page.unread ?? []) unread.add(watched);
   }
-  return { found, readTo };
+  return { found, readTo, unread };
 }
 
 /** Leaves out transfers beyond the cursor: the regular scan will read these. */
@@ -102,7 +104,7 @@ async function excludeUnread(
   const watch = new WatchedAddresses(deps.db, merchantId, network);
   const unread = new Set<string>();
   for (let at = cursor, complete = false; !complete; ) {
-    const page = await chain.scan({ level: 'final', cursor: at, watch, upTo });
+    const page = await chain.scan({ level: 'final', cursor: at, watch, upTo, isCheck: true });
     for (const transfer of page.transfers) unread.add(keyOf(network, transfer));
     ({ cursor: at, complete } = page);
   }
@@ -116,13 +118,15 @@ async function stillAbsent(
   absent: readonly FinalTransfer[],
 ): Promise<FinalTransfer[]> {
   if (absent.length === 0) return [];
-  const { found, readTo } = await scanBlocks(
+  const { found, readTo, unread } = await scanBlocks(
     chain,
     absent.map((row) => row.watch),
     blocks,
   );
   // A node that has fallen behind proves nothing, though it may have come further since.
-  return absent.filter((row) => !found.has(row.key) && BigInt(row.height) <= readTo);
+  return absent.filter(
+    (row) => !found.has(row.key) && !unread.has(row.watch) && BigInt(row.height) <= readTo,
+  );
 }
 
 async function bookLost(
