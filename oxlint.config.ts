@@ -25,11 +25,11 @@ const PACKAGES: Record<string, string[]> = {
   contract: [],
   sdk: ['contract'],
   cli: ['contract', 'sdk', 'server', 'signer'],
-  server: ['contract', 'pages', 'embedded-postgres', 'signer', 'site'],
+  server: ['contract', 'console', 'pages', 'embedded-postgres', 'signer', 'site'],
   signer: [],
   pages: ['contract'],
   site: ['contract', 'pages'],
-  console: ['contract'],
+  console: ['contract', 'pages'],
   'embedded-postgres': [],
 };
 

@@ -1,7 +1,7 @@
 import { installScriptStep, licenceStep, lockStep, testLibraryStep, versionStep } from './dependencies.ts';
 import { expressionStep } from './expressions.ts';
 import { faceStep } from './faces.ts';
-import { pageWeightStep } from './page-weight.ts';
+import { consoleWeightStep, pageWeightStep } from './page-weight.ts';
 import { sizeStep } from './sizes.ts';
 import { contractStep } from './solidity.ts';
 import { programStep, type Step } from './step.ts';
@@ -17,6 +17,7 @@ function typeStep(name: string, project: string): Step {
 export const GATES = [
   typeStep('types (tsc)', 'tsconfig.json'),
   typeStep('types of the payer page (tsc)', 'packages/pages/tsconfig.json'),
+  typeStep('types of the console (tsc)', 'packages/console/tsconfig.json'),
   typeStep('types of the docs (tsc)', 'packages/site/tsconfig.json'),
   programStep('format and lint (biome)', 'biome', ['ci', '--colors=off', '.']),
   programStep('boundaries, promises, sizes (oxlint)', 'oxlint', []),
@@ -24,6 +25,7 @@ export const GATES = [
   faceStep,
   sizeStep,
   pageWeightStep,
+  consoleWeightStep,
   expressionStep,
   contractStep,
   versionStep,

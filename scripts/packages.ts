@@ -127,7 +127,7 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
     plugins: [plainHttp, withoutCompilers],
     deps: { alwaysBundle: [/.*/], neverBundle: UNBUNDLED },
   });
-  for (const made of ['pages', 'site']) {
+  for (const made of ['pages', 'site', 'console']) {
     const build = [path.join(ROOT, 'packages', made, 'src/build.ts'), path.join(folder, made)];
     if (!(await execute(process.execPath, build)).ok) throw new Error(`the ${made} cannot be built`);
   }
@@ -150,7 +150,7 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
     engines,
     bin: { florin: './bin/florin.js' },
     exports: {},
-    files: ['bin', 'lib', 'migrations', 'pages', 'served', 'site'],
+    files: ['bin', 'console', 'lib', 'migrations', 'pages', 'served', 'site'],
     dependencies: pick(manifestOf('server').dependencies, (name) => UNBUNDLED.includes(name)),
     optionalDependencies: {
       ...postgres,

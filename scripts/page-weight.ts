@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { builtConsole } from '../packages/console/src/index.ts';
 import {
   builtPages,
   type CheckoutView,
@@ -152,5 +153,21 @@ export const pageWeightStep: Step = {
     // One for a payment, one for a mandate: a third would be a piece of a page.
     const areSmall = later.length === 2 && later.every(([, { gzip }]) => gzip.length <= WALLET_BYTES_MAX);
     return isLight && areSmall ? PASSED : FAILED;
+  },
+};
+
+/** What a browser loads before it shows any page of the console. */
+const CONSOLE_BYTES_MAX = 190_000;
+
+export const consoleWeightStep: Step = {
+  name: `weight of the console's start (${CONSOLE_BYTES_MAX / 1_000} kB compressed at most)`,
+  run: async () => {
+    const { html, files } = await builtConsole();
+    const ofStart = [...files.values()].filter(({ isOfStart }) => isOfStart);
+    const bytes = ofStart.reduce((sum, { size }) => sum + size, gzipSync(html).length);
+    console.log(
+      `${bytes} bytes in ${ofStart.length} files; ${files.size - ofStart.length} files are loaded later`,
+    );
+    return ofStart.length >= 2 && bytes <= CONSOLE_BYTES_MAX ? PASSED : FAILED;
   },
 };

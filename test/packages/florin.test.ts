@@ -106,6 +106,7 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
         'LICENSE',
         'README.md',
         'bin',
+        'console',
         'lib',
         'migrations',
         'package.json',
@@ -133,6 +134,7 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
       [`${first.baseUrl}/docs/examples.json`, 'createPayoutBatch'],
       [`${first.baseUrl}/docs/payouts`, 'Payout batches'],
       [`${first.baseUrl}/openapi.json`, '"openapi"'],
+      [`${first.baseUrl}/console`, '/console/assets/'],
     ])
       expect(await (await fetch(url)).text()).toContain(text);
     expect(await florin('ledger', 'verify')).toContain('everything agrees');

@@ -2,10 +2,12 @@ import { type Authentication, openApiDocument, type Route } from '../platform/ht
 import type { PublicPage } from '../platform/http/pages/index.ts';
 import type { ConsoleDeps } from './accounts/index.ts';
 import { createApiAuthentication } from './api-authentication.ts';
+import { appPages } from './app-pages.ts';
 import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
+import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
 
 /** The page of a link; its secret stands behind the `#`, which browsers send to no server. */
@@ -23,7 +25,10 @@ const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, sa
 export function createConsole(deps: ConsoleDeps, { publicUrl, version }: ConsoleOptions) {
   const place = { deps, publicUrl };
   const open = openRoutes(place);
-  const routes: Route[] = [...open, ...auditRoutes(deps, [...ownRoutes(place), ...teamRoutes(deps)])];
+  const routes: Route[] = [
+    ...open,
+    ...auditRoutes(deps, [...ownRoutes(place), ...storeRoutes(deps), ...teamRoutes(deps)]),
+  ];
   const openPaths = open.map(({ path }) => path);
   const document: PublicPage = {
     path: '/console/api/openapi.json',
@@ -47,7 +52,7 @@ export function createConsole(deps: ConsoleDeps, { publicUrl, version }: Console
   const authentication = createConsoleAuthentication(deps, { publicUrl, openPaths });
   return {
     routes,
-    pages: [document, ...peoplePages()],
+    pages: [document, ...peoplePages(), ...appPages()],
     ...authentication,
     permitUser: permitUser(deps),
     /** The API with its second way in: its routes with what people need for them, and who comes in. */

@@ -42,7 +42,7 @@ ${field('Code of your authenticator app, or a recovery code, if you have one', C
 </form>`;
 
 const ACCOUNT = `<div id="account" hidden>
-<p><a href="/docs/operating#people-and-roles">People and roles</a></p>
+<p><a href="/console">Open the console</a> · <a href="/docs/operating#people-and-roles">People and roles</a></p>
 <p id="needed" hidden>Your role needs a second factor: until an authenticator app is set up you may do nothing.</p>
 <section>
 <h2>Authenticator app</h2>

@@ -1,0 +1,36 @@
+import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+// People sign in, and set up what is their own, at pages of the service that need nothing of this application.
+export const SIGN_IN = '/console/sign-in';
+const ACCOUNT = '/console/account';
+
+/** What is shown in the place of the console. */
+export const Sheet = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Center component="main" mih="100vh" p="md">
+    <Paper withBorder p="xl" maw={440} w="100%">
+      <Stack>
+        <Title order={1} size="h2">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Paper>
+  </Center>
+);
+
+/** Leaves the application. */
+export function LeaveFor({ address }: { address: string }) {
+  useEffect(() => location.replace(address), [address]);
+  return null;
+}
+
+/** Shown to whoever needs a second factor and has none: without it a role that moves money may do nothing. */
+export const FactorNeeded = () => (
+  <Sheet title="A second factor">
+    <Text>
+      Your role moves money or makes keys, so signing in takes a code of an authenticator app as well.
+    </Text>
+    <Anchor href={ACCOUNT}>Set it up</Anchor>
+  </Sheet>
+);

@@ -1,0 +1,118 @@
+import { exponentOf } from '@florin/contract/currencies';
+import { ActionIcon, Code, CopyButton, Group, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** An amount in the smallest unit as people write it: its digits with the point moved, nothing is computed. */
+export function amountText(units: number, currency: string): string {
+  const exponent = exponentOf(currency);
+  const digits = String(Math.abs(units)).padStart(exponent + 1, '0');
+  const whole = digits.slice(0, digits.length - exponent).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  const fraction = digits.slice(digits.length - exponent);
+  // Of a token's six digits the last four say nothing where they are zero.
+  const shown = exponent > 2 ? fraction.replace(/0{1,4}$/, '') : fraction;
+  return `${units < 0 ? '-' : ''}${whole}${shown === '' ? '' : `.${shown}`} ${currency}`;
+}
+
+export const Amount = ({ units, currency }: { units: number; currency: string }) => (
+  <span className="amount">{amountText(units, currency)}</span>
+);
+
+const TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A time of the API, in Unix seconds, in the zone of the browser. */
+const timeText = (seconds: number): string => TIMES.format(seconds * 1000);
+
+export function Time({ at }: { at: number | null | undefined }) {
+  if (at === null || at === undefined)
+    return (
+      <Text span c="var(--plain)">
+        –
+      </Text>
+    );
+  const iso = new Date(at * 1000).toISOString();
+  return (
+    <time dateTime={iso} title={iso}>
+      {timeText(at)}
+    </time>
+  );
+}
+
+const TONES: Record<string, 'good' | 'bad' | 'warn'> = {
+  completed: 'good',
+  succeeded: 'good',
+  paid: 'good',
+  active: 'good',
+  delivered: 'good',
+  enabled: 'good',
+  final: 'good',
+  valid: 'good',
+  failed: 'bad',
+  frozen: 'bad',
+  invalid: 'bad',
+  exhausted: 'bad',
+  rejected: 'bad',
+  past_due: 'bad',
+  seized: 'bad',
+  needs_fix: 'warn',
+  pending_approval: 'warn',
+  partially_completed: 'warn',
+};
+
+export const wordsOf = (name: string): string => name.replaceAll('_', ' ');
+
+export const Status = ({ name }: { name: string }) => (
+  <span className="status" data-tone={TONES[name]}>
+    {wordsOf(name)}
+  </span>
+);
+
+const CopyGlyph = ({ isDone }: { isDone: boolean }) => (
+  <svg
+    width="14"
+    height="14"
+    viewBox="0 0 16 16"
+    fill="none"
+    stroke="currentColor"
+    strokeWidth="1.5"
+    aria-hidden="true"
+  >
+    <path d={isDone ? 'M3 8.5 6.5 12 13 4.5' : 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3'} />
+  </svg>
+);
+
+/** Ids and addresses: whole for the clipboard, short for the eye. */
+export function CopyId({ id, isShort = false }: { id: string; isShort?: boolean }) {
+  const shown = isShort && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id;
+  return (
+    <Group gap={4} wrap="nowrap" display="inline-flex">
+      <Code className="id" title={id}>
+        {shown}
+      </Code>
+      <CopyButton value={id}>
+        {({ copied, copy }) => (
+          <ActionIcon
+            size="sm"
+            variant="subtle"
+            color="gray"
+            onClick={copy}
+            aria-label={copied ? 'Copied' : `Copy ${shown}`}
+          >
+            <CopyGlyph isDone={copied} />
+          </ActionIcon>
+        )}
+      </CopyButton>
+    </Group>
+  );
+}
+
+/** What may be missing. */
+export const Maybe = ({ children }: { children: ReactNode }) =>
+  children === null || children === undefined || children === '' ? (
+    <Text span c="var(--plain)">
+      –
+    </Text>
+  ) : (
+    children
+  );
+
+export const NETWORK_NAMES: Record<string, string> = { erc20: 'Ethereum', trc20: 'Tron', spl: 'Solana' };

@@ -1,0 +1,264 @@
+import {
+  Button,
+  Code,
+  Group,
+  NativeSelect,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useRef, useState } from 'react';
+import { call, type Place, pathWith } from './api.ts';
+import { saveCsv } from './csv.ts';
+import { wordsOf } from './format.tsx';
+import { useKeys } from './keyboard.ts';
+import { useFilters, usePlace } from './place.ts';
+import { Trouble } from './trouble.tsx';
+
+const PAGE = 25;
+const REFRESH_MS = 10_000;
+
+export interface Column<T> {
+  title: string;
+  cell: (row: T) => ReactNode;
+  isNumber?: boolean;
+}
+
+export interface Filter {
+  /** The name of the API's parameter. */
+  name: string;
+  label: string;
+  /** Without: free text. */
+  options?: readonly string[];
+}
+
+/** A list of the API, as data: its page is made of it. */
+export interface ListDefinition<T> {
+  title: string;
+  path: string;
+  idOf: (row: T) => string;
+  columns: readonly Column<T>[];
+  filters: readonly Filter[];
+  /** The folder of the pages of its rows, such as `payments`; without, they have none. */
+  folder?: string;
+  empty: { text: string; command: string };
+}
+
+interface Slice<T> {
+  data: T[];
+  has_more: boolean;
+}
+
+const useRows = <T,>(
+  { path, idOf }: Pick<ListDefinition<T>, 'path' | 'idOf'>,
+  place: Place,
+  filters: Record<string, string>,
+) =>
+  useInfiniteQuery({
+    queryKey: ['list', place, path, filters],
+    queryFn: ({ pageParam, signal }) =>
+      call<Slice<T>>(pathWith(path, { ...filters, limit: PAGE, starting_after: pageParam }), {
+        place,
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ data, has_more }) => {
+      const last = data.at(-1);
+      return has_more && last !== undefined ? idOf(last) : undefined;
+    },
+    refetchInterval: REFRESH_MS,
+  });
+
+function Filters({
+  filters,
+  given,
+  set,
+}: {
+  filters: readonly Filter[];
+  given: Record<string, string>;
+  set: (name: string, value: string) => void;
+}) {
+  return (
+    <Group align="end" gap="sm" role="search">
+      {filters.map(({ name, label, options }) =>
+        options === undefined ? (
+          <TextInput
+            key={`${name} ${given[name] ?? ''}`}
+            data-filter
+            label={label}
+            size="sm"
+            defaultValue={given[name] ?? ''}
+            onKeyDown={(event) => event.key === 'Enter' && set(name, event.currentTarget.value.trim())}
+            onBlur={(event) => set(name, event.currentTarget.value.trim())}
+          />
+        ) : (
+          <NativeSelect
+            key={name}
+            label={label}
+            size="sm"
+            value={given[name] ?? ''}
+            onChange={(event) => set(name, event.currentTarget.value)}
+            data={[
+              { value: '', label: 'all' },
+              ...options.map((value) => ({ value, label: wordsOf(value) })),
+            ]}
+          />
+        ),
+      )}
+    </Group>
+  );
+}
+
+function Empty({
+  empty,
+  isFiltered,
+  clear,
+}: {
+  empty: ListDefinition<never>['empty'];
+  isFiltered: boolean;
+  clear: () => void;
+}) {
+  if (isFiltered)
+    return (
+      <Group>
+        <Text>Nothing fits these filters.</Text>
+        <Button variant="default" size="xs" onClick={clear}>
+          Clear filters
+        </Button>
+      </Group>
+    );
+  return (
+    <Stack gap="xs">
+      <Text>{empty.text}</Text>
+      <Code block className="curl">
+        {empty.command}
+      </Code>
+    </Stack>
+  );
+}
+
+interface RowsProps<T> {
+  definition: Pick<ListDefinition<T>, 'title' | 'columns' | 'idOf' | 'folder'>;
+  rows: readonly T[];
+  selected: number;
+  place: Place;
+}
+
+function Rows<T>({ definition: { title, columns, idOf, folder }, rows, selected, place }: RowsProps<T>) {
+  return (
+    <Table className="list" aria-label={title} highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map((column) => (
+            <Table.Th key={column.title} className={column.isNumber ? 'number' : undefined}>
+              {column.title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row, index) => (
+          <Table.Tr key={idOf(row)} aria-selected={index === selected || undefined} data-row>
+            {columns.map((column, at) => (
+              <Table.Td
+                key={column.title}
+                data-label={column.title}
+                className={column.isNumber ? 'number' : undefined}
+              >
+                {at === 0 && folder !== undefined ? (
+                  <Link
+                    to={`/${place.merchant}/${place.store}/${folder}/${encodeURIComponent(idOf(row))}`}
+                    data-open
+                  >
+                    {column.cell(row)}
+                  </Link>
+                ) : (
+                  column.cell(row)
+                )}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+/** The rows of a list that can be walked through with the keyboard. */
+function useSelection(count: number) {
+  const [selected, setSelected] = useState(-1);
+  const box = useRef<HTMLDivElement>(null);
+  const move = (by: number) => {
+    const next = Math.min(Math.max(selected + by, 0), count - 1);
+    setSelected(next);
+    box.current?.querySelectorAll('[data-row]')[next]?.scrollIntoView({ block: 'nearest' });
+  };
+  const links = () => box.current?.querySelectorAll<HTMLElement>('[data-open]');
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => {
+      const focused = document.activeElement;
+      // Of a button or link that has the focus Enter is its own.
+      if (focused instanceof HTMLElement && focused.matches('a, button')) focused.click();
+      else links()?.[selected]?.click();
+    },
+    '/': () => box.current?.querySelector<HTMLElement>('input[data-filter], select')?.focus(),
+  });
+  return { selected, box };
+}
+
+/** A list with filters in its address. */
+export function List<T>({ definition, actions }: { definition: ListDefinition<T>; actions?: ReactNode }) {
+  const place = usePlace();
+  const filters = useFilters();
+  const navigate = useNavigate();
+  const query = useRows(definition, place, filters);
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { selected, box } = useSelection(rows.length);
+  const [failure, setFailure] = useState<unknown>();
+  const show = (search: Record<string, string>) => void navigate({ to: '.', search: () => search });
+  const set = (name: string, value: string) => {
+    if (value === (filters[name] ?? '')) return;
+    const { [name]: _, ...others } = filters;
+    show(value === '' ? others : { ...others, [name]: value });
+  };
+  const exportAll = () => saveCsv(pathWith(definition.path, filters), place, setFailure);
+  return (
+    <Stack ref={box}>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          {definition.title}
+        </Title>
+        <Group gap="xs">
+          {actions}
+          <Button variant="default" size="sm" onClick={() => void exportAll()} disabled={rows.length === 0}>
+            Download CSV
+          </Button>
+        </Group>
+      </Group>
+      <Filters filters={definition.filters} given={filters} set={set} />
+      {failure !== undefined && <Trouble error={failure} />}
+      {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && <Skeleton height={240} aria-label="Loading" />}
+      {query.isSuccess && rows.length === 0 && (
+        <Empty empty={definition.empty} isFiltered={Object.keys(filters).length > 0} clear={() => show({})} />
+      )}
+      {rows.length > 0 && <Rows definition={definition} rows={rows} selected={selected} place={place} />}
+      {query.hasNextPage && (
+        <Button
+          variant="default"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >
+          Show more
+        </Button>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,71 @@
+import { createTheme, MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  RouterProvider,
+} from '@tanstack/react-router';
+import { createRoot } from 'react-dom/client';
+import { ApiError } from './api.ts';
+import './styles.ts';
+import { HomePage, Shell } from './shell.tsx';
+
+/** Filters are texts as they stand in the address: nothing is read as a number or as JSON. */
+const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
+function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+const root = createRootRoute({ component: Outlet });
+const at = (path: string, component: () => React.ReactNode) =>
+  createRoute({ getParentRoute: () => root, path, component });
+const shell = createRoute({ getParentRoute: () => root, path: '/$merchant/$store', component: Shell });
+const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({
+    getParentRoute: () => shell,
+    path,
+    component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
+  });
+
+const router = createRouter({
+  basepath: '/console',
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  routeTree: root.addChildren([
+    at('/', HomePage),
+    shell.addChildren([
+      page('/payments', () => import('./pages/payments.tsx'), 'PaymentsPage'),
+      page('/payments/$id', () => import('./pages/payment.tsx'), 'PaymentPage'),
+      page('/refunds', () => import('./pages/refunds.tsx'), 'RefundsPage'),
+      page('/refunds/$id', () => import('./pages/refunds.tsx'), 'RefundPage'),
+      page('/payouts', () => import('./pages/payouts.tsx'), 'PayoutsPage'),
+      page('/payouts/$id', () => import('./pages/payout.tsx'), 'PayoutPage'),
+    ]),
+  ]),
+});
+
+/** A refusal is an answer; only what did not arrive is asked for again. */
+const retry = (count: number, error: Error) => !(error instanceof ApiError) && count < 2;
+const client = new QueryClient({ defaultOptions: { queries: { retry } } });
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+
+/** Shades on which text can be read, in the light and in the dark. */
+const theme = createTheme({ primaryShade: { light: 8, dark: 8 }, respectReducedMotion: true });
+
+const place = document.getElementById('root');
+if (place === null) throw new Error('the page has no place for the application');
+createRoot(place).render(
+  <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <QueryClientProvider client={client}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </MantineProvider>,
+);

@@ -1,0 +1,59 @@
+import type { PayoutBatch } from '@florin/contract/schemas';
+import { CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
+import { List, type ListDefinition } from '../list.tsx';
+
+const PAYOUTS: ListDefinition<PayoutBatch> = {
+  title: 'Payouts',
+  path: '/api/v1/payout-batches',
+  folder: 'payouts',
+  idOf: ({ batch_id }) => batch_id,
+  columns: [
+    {
+      title: 'Total',
+      isNumber: true,
+      cell: ({ total_amount, currency }) => (
+        <span className="amount">
+          {total_amount} {currency}
+        </span>
+      ),
+    },
+    { title: 'Status', cell: ({ status }) => <Status name={status} /> },
+    { title: 'Items', isNumber: true, cell: ({ total_count }) => total_count },
+    { title: 'Paid', isNumber: true, cell: ({ success_count }) => success_count },
+    {
+      title: 'Failed',
+      isNumber: true,
+      cell: ({ failed_count, invalid_count }) => failed_count + invalid_count,
+    },
+    { title: 'Network', cell: ({ network }) => NETWORK_NAMES[network] },
+    { title: 'Description', cell: ({ description }) => <Maybe>{description}</Maybe> },
+    { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: 'Id', cell: ({ batch_id }) => <CopyId id={batch_id} isShort /> },
+  ],
+  filters: [
+    { name: 'idempotency_key', label: 'Idempotency key' },
+    {
+      name: 'status',
+      label: 'Status',
+      options: [
+        'draft',
+        'needs_fix',
+        'pending_approval',
+        'pending',
+        'processing',
+        'completed',
+        'partially_completed',
+        'failed',
+        'canceled',
+        'rejected',
+      ],
+    },
+    { name: 'currency', label: 'Currency', options: ['USDT', 'USDC'] },
+  ],
+  empty: {
+    text: 'No payouts yet. A file with a row for each recipient makes the first one:',
+    command: 'npx florin payouts create payouts.csv --currency USDT',
+  },
+};
+
+export const PayoutsPage = () => <List definition={PAYOUTS} />;

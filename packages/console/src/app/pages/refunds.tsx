@@ -1,0 +1,92 @@
+import type { Refund } from '@florin/contract/schemas';
+import { Anchor } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { Action, Detail, Facts } from '../detail.tsx';
+import { Amount, amountText, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
+import { List, type ListDefinition } from '../list.tsx';
+import { useMay, usePlace } from '../place.ts';
+
+const PATH = '/api/v1/refunds';
+
+const REFUNDS: ListDefinition<Refund> = {
+  title: 'Refunds',
+  path: PATH,
+  folder: 'refunds',
+  idOf: ({ refund_id }) => refund_id,
+  columns: [
+    {
+      title: 'Amount',
+      isNumber: true,
+      cell: ({ amount, currency }) => <Amount units={amount} currency={currency} />,
+    },
+    { title: 'Status', cell: ({ status }) => <Status name={status} /> },
+    { title: 'Waits for', cell: ({ waiting_for }) => <Maybe>{waiting_for && wordsOf(waiting_for)}</Maybe> },
+    { title: 'Network', cell: ({ network }) => NETWORK_NAMES[network] },
+    { title: 'Reason', cell: ({ reason }) => <Maybe>{reason}</Maybe> },
+    { title: 'Created', cell: ({ created }) => <Time at={created} /> },
+    { title: 'Id', cell: ({ refund_id }) => <CopyId id={refund_id} isShort /> },
+  ],
+  filters: [
+    { name: 'address', label: 'Address' },
+    { name: 'tx_id', label: 'Transaction' },
+    {
+      name: 'status',
+      label: 'Status',
+      options: ['pending', 'processing', 'succeeded', 'failed', 'canceled'],
+    },
+  ],
+  empty: {
+    text: 'No refunds yet. A payment that received money can be refunded on its page, or so:',
+    command: 'npx florin refunds create pay_…',
+  },
+};
+
+export const RefundsPage = () => <List definition={REFUNDS} />;
+
+function PaymentLink({ id }: { id: string }) {
+  const { merchant, store } = usePlace();
+  return (
+    <Anchor component={Link} to={`/${merchant}/${store}/payments/${id}`}>
+      {id}
+    </Anchor>
+  );
+}
+
+const factsOf = (refund: Refund) =>
+  [
+    ['Status', <Status key="status" name={refund.status} />],
+    ['Waits for', refund.waiting_for && wordsOf(refund.waiting_for)],
+    ['Failed because of', refund.failure_reason && wordsOf(refund.failure_reason)],
+    ['Payment', <PaymentLink key="payment" id={refund.payment_id} />],
+    ['Network', NETWORK_NAMES[refund.network]],
+    ['Address', refund.address && <CopyId id={refund.address} />],
+    ['Claim link, for the payer', refund.claim_url && <CopyId id={refund.claim_url} />],
+    ['Transaction', refund.tx_id && <CopyId id={refund.tx_id} />],
+    ['Reason', refund.reason],
+    ['Created', <Time key="created" at={refund.created} />],
+    ['Completed', <Time key="completed" at={refund.completed_at} />],
+  ] as const;
+
+export function RefundPage() {
+  const mayCancel = useMay('refund');
+  return (
+    <Detail<Refund>
+      list={{ title: 'Refunds', folder: 'refunds' }}
+      path={(id) => `${PATH}/${encodeURIComponent(id)}`}
+      title={({ amount, currency }) => amountText(amount, currency)}
+      actions={({ status, refund_id }) =>
+        mayCancel &&
+        status === 'pending' && (
+          <Action
+            label="Cancel"
+            question="Cancel this refund? Its money goes back to where the money of the payment is."
+            path={`${PATH}/${encodeURIComponent(refund_id)}/cancel`}
+            isDangerous
+          />
+        )
+      }
+    >
+      {(refund) => <Facts facts={factsOf(refund)} />}
+    </Detail>
+  );
+}

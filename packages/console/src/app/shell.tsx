@@ -1,0 +1,213 @@
+import {
+  Anchor,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  Modal,
+  NativeSelect,
+  NavLink,
+  Stack,
+  Table,
+  Text,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ApiError, call } from './api.ts';
+import { FactorNeeded, LeaveFor, Sheet, SIGN_IN } from './doors.tsx';
+import { useKeys } from './keyboard.ts';
+import { usePlace } from './place.ts';
+import { ProofDialog } from './proof.tsx';
+import { SECTIONS } from './sections.ts';
+import { lacksFactor, type Me, meQuery, storesQuery } from './session.ts';
+import { Trouble } from './trouble.tsx';
+
+/** Where an address leads without merchant or store: to the first ones of the person. */
+export function HomePage() {
+  const me = useQuery(meQuery);
+  const first = me.data?.merchants[0];
+  const isComplete = me.data !== undefined && first !== undefined && !lacksFactor(me.data, first);
+  const stores = useQuery({ ...storesQuery(first?.merchant_id ?? ''), enabled: isComplete });
+  if (me.error !== null) return <NotIn error={me.error} />;
+  if (me.data === undefined) return null;
+  if (first === undefined)
+    return (
+      <Sheet title="Florin console">
+        <Text>You are signed in as {me.data.email}, and have a role with no merchant yet.</Text>
+        <SignOut />
+      </Sheet>
+    );
+  if (!isComplete) return <FactorNeeded />;
+  if (stores.error !== null) return <NotIn error={stores.error} />;
+  if (stores.data === undefined) return null;
+  const store = stores.data.find(({ is_enabled }) => is_enabled)?.store_id;
+  if (store !== undefined) return <Navigate to={`/${first.merchant_id}/${store}/payments`} />;
+  return (
+    <Sheet title={first.name}>
+      <Text>None of its stores is enabled yet.</Text>
+      <SignOut />
+    </Sheet>
+  );
+}
+
+/** Who has no session signs in; anything else is said. */
+function NotIn({ error }: { error: unknown }) {
+  if (error instanceof ApiError && error.status === 401) return <LeaveFor address={SIGN_IN} />;
+  return (
+    <Sheet title="Florin console">
+      <Trouble error={error} />
+    </Sheet>
+  );
+}
+
+function SignOut() {
+  const signOut = async () => {
+    await call('/console/api/sign-out', { method: 'POST' });
+    location.assign(SIGN_IN);
+  };
+  return (
+    <Button variant="subtle" size="compact-sm" onClick={() => void signOut()}>
+      Sign out
+    </Button>
+  );
+}
+
+function Switch({ me }: { me: Me }) {
+  const { merchant, store } = usePlace();
+  const navigate = useNavigate();
+  const stores = useQuery(storesQuery(merchant));
+  return (
+    <Group gap="xs" wrap="nowrap" className="switch">
+      {me.merchants.length > 1 && (
+        <NativeSelect
+          aria-label="Merchant"
+          size="xs"
+          value={merchant}
+          onChange={() => void navigate({ to: '/' })}
+          data={me.merchants.map(({ merchant_id, name, mode }) => ({
+            value: merchant_id,
+            label: `${name} (${mode})`,
+          }))}
+        />
+      )}
+      <NativeSelect
+        aria-label="Store"
+        size="xs"
+        value={store}
+        onChange={(event) => void navigate({ to: `/${merchant}/${event.currentTarget.value}/payments` })}
+        data={(stores.data ?? []).map(({ store_id, name, is_enabled }) => ({
+          value: store_id,
+          label: name,
+          disabled: !is_enabled,
+        }))}
+      />
+    </Group>
+  );
+}
+
+const KEYS = [
+  ['/', 'filter this list'],
+  ['j, k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['?', 'this help'],
+] as const;
+
+const Help = ({ isOpen, close }: { isOpen: boolean; close: () => void }) => (
+  <Modal opened={isOpen} onClose={close} title="Keyboard" lockScroll={false}>
+    <Table>
+      <Table.Tbody>
+        {KEYS.map(([key, does]) => (
+          <Table.Tr key={key}>
+            <Table.Td>
+              <Kbd>{key}</Kbd>
+            </Table.Td>
+            <Table.Td>{does}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Modal>
+);
+
+function Menu({ done, permissions }: { done: () => void; permissions: readonly string[] }) {
+  const { merchant, store } = usePlace();
+  const { pathname } = useLocation();
+  return (
+    <nav aria-label="Pages">
+      {SECTIONS.filter(({ needs }) => permissions.includes(needs)).map(({ folder, title }) => {
+        const to = `/${merchant}/${store}/${folder}`;
+        const isHere = pathname.includes(`/${store}/${folder}`);
+        return (
+          <NavLink
+            key={folder}
+            component={Link}
+            to={to}
+            label={title}
+            active={isHere}
+            aria-current={isHere ? 'page' : undefined}
+            onClick={done}
+          />
+        );
+      })}
+    </nav>
+  );
+}
+
+/** Everything around a page: who is signed in, for which store, and where else to go. */
+export function Shell() {
+  const me = useQuery(meQuery);
+  const { merchant } = usePlace();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useKeys({ '?': () => setHelpOpen(true) });
+  if (me.error !== null) return <NotIn error={me.error} />;
+  if (me.data === undefined) return null;
+  const membership = me.data.merchants.find(({ merchant_id }) => merchant_id === merchant);
+  if (membership === undefined) return <Navigate to="/" />;
+  if (lacksFactor(me.data, membership)) return <FactorNeeded />;
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 200, breakpoint: 'sm', collapsed: { mobile: !isMenuOpen } }}
+      padding="md"
+      transitionDuration={0}
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={isMenuOpen}
+              onClick={() => setMenuOpen(!isMenuOpen)}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Menu"
+            />
+            <Anchor component={Link} to="/" fw={600} c="inherit">
+              Florin
+            </Anchor>
+          </Group>
+          <Switch me={me.data} />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs">
+        <Stack justify="space-between" h="100%">
+          <Menu done={() => setMenuOpen(false)} permissions={membership.permissions} />
+          <Stack gap={4}>
+            <Text size="xs" className="id">
+              {me.data.email}, {membership.role}
+            </Text>
+            <SignOut />
+          </Stack>
+        </Stack>
+      </AppShell.Navbar>
+      <AppShell.Main>
+        {membership.mode === 'sandbox' && <div className="band">Sandbox: nothing here is real money.</div>}
+        <Outlet />
+      </AppShell.Main>
+      <Help isOpen={isHelpOpen} close={() => setHelpOpen(false)} />
+      <ProofDialog />
+    </AppShell>
+  );
+}

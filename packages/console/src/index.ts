@@ -1,0 +1,1 @@
+export { builtConsole } from './built-console.ts';
