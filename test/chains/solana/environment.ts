@@ -24,7 +24,7 @@ import {
 import { slicesOf } from '../../../packages/server/src/chains/rpc/slices.ts';
 import { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
 import { HeadFeed } from '../../../packages/server/src/chains/solana/heads.ts';
-import type { Mark, Marks } from '../../../packages/server/src/chains/solana/marks.ts';
+import { type Mark, type Marks, NO_MARK } from '../../../packages/server/src/chains/solana/marks.ts';
 import type { SolanaNetwork } from '../../../packages/server/src/chains/solana/network.ts';
 import type { SolanaNode as RpcSolanaNode } from '../../../packages/server/src/chains/solana/node.ts';
 import type { SolanaSigner } from '../../../packages/server/src/chains/solana/signing.ts';
@@ -68,11 +68,9 @@ export class MemoryMarks implements Marks {
     return new Map([...this.known].filter(([account]) => accounts.includes(account)));
   }
 
-  async noteLeaving(accounts: readonly string[]): Promise<void> {
-    for (const account of accounts) {
-      const mark = this.known.get(account);
-      if (mark !== undefined) this.known.set(account, { ...mark, isLeaving: true });
-    }
+  async noteLeaving(accounts: readonly string[], slot: bigint): Promise<void> {
+    for (const account of accounts)
+      this.known.set(account, { ...(this.known.get(account) ?? NO_MARK), leavingSince: slot });
   }
 
   async save(marks: ReadonlyMap<string, Mark>, _found: ReadonlyMap<string, Mark>): Promise<void> {

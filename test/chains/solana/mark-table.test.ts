@@ -29,15 +29,15 @@ const NONE = new Map<string, Mark>();
 test('marks are found as they were saved, by their merchant alone', async () => {
   const [own, other] = [new MarkTable(db, newId()), new MarkTable(db, newId())];
   const saved = new Map([
-    ['a', mark(2n ** 63n - 1n, { lateFrom: -1n, isLeaving: true, reportedAt: 9n })],
+    ['a', mark(2n ** 63n - 1n, { lateFrom: -1n, leavingSince: 8n, reportedAt: 9n })],
     ['b', mark(0n)],
   ]);
   await own.save(saved, NONE);
   expect(await own.find(['a', 'b', 'c'])).toEqual(saved);
   expect(await own.find(['b'])).toEqual(new Map([['b', mark(0n)]]));
   expect(await other.find(['a', 'b'])).toEqual(NONE);
-  await other.noteLeaving(['b']);
-  expect((await own.find(['b'])).get('b')?.isLeaving).toBe(false);
+  await other.noteLeaving(['b'], 7n);
+  expect((await own.find(['b'])).get('b')?.leavingSince).toBeNull();
   await own.save(NONE, NONE);
   await own.save(new Map([['a', mark(5n)]]), saved);
   expect(await own.find(['a'])).toEqual(new Map([['a', mark(5n)]]));
@@ -47,12 +47,24 @@ test('a sweep that is noted while a scan reads stays noted; one that the scan ha
   const table = new MarkTable(db, newId());
   await table.save(new Map([['a', mark(1n)]]), NONE);
   const before = await table.find(['a']);
-  await table.noteLeaving(['a', 'unknown']);
+  // Also of an account that no scan has found anything in.
+  await table.noteLeaving(['a', 'unknown'], 7n);
   await table.save(new Map([['a', mark(2n)]]), before);
   const noted = await table.find(['a', 'unknown']);
-  expect(noted).toEqual(new Map([['a', mark(2n, { isLeaving: true })]]));
+  expect(noted).toEqual(
+    new Map([
+      ['a', mark(2n, { leavingSince: 7n })],
+      ['unknown', { ...NO_MARK, leavingSince: 7n }],
+    ]),
+  );
+  // A later one is noted while a scan reads that the first one has left; a node that lags notes no earlier one.
+  await table.noteLeaving(['a'], 9n);
+  await table.noteLeaving(['a'], 8n);
   await table.save(new Map([['a', mark(3n)]]), noted);
-  expect((await table.find(['a'])).get('a')?.isLeaving).toBe(false);
+  const later = await table.find(['a']);
+  expect(later.get('a')?.leavingSince).toBe(9n);
+  await table.save(new Map([['a', mark(3n)]]), later);
+  expect((await table.find(['a'])).get('a')?.leavingSince).toBeNull();
 });
 
 test('two processes that save the same accounts at once leave a mark of either', async () => {

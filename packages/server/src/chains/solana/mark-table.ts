@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import { listed } from '../../platform/db/statements/index.ts';
-import type { Mark, Marks } from './marks.ts';
+import { type Mark, type Marks, NO_MARK } from './marks.ts';
 
 declare module '../../platform/db/db.ts' {
   interface Tables {
@@ -14,7 +14,7 @@ declare module '../../platform/db/db.ts' {
       previous_amount: bigint;
       previous_since: bigint;
       late_from: bigint | null;
-      is_leaving: boolean;
+      leaving_since: bigint | null;
     };
   }
 }
@@ -48,7 +48,7 @@ export class MarkTable implements Marks {
           reportedAt: row.reported_at,
           previous: { amount: row.previous_amount, since: row.previous_since },
           lateFrom: row.late_from,
-          isLeaving: row.is_leaving,
+          leavingSince: row.leaving_since,
         },
       ]),
     );
@@ -65,27 +65,30 @@ export class MarkTable implements Marks {
       previous_amount: ['bigint', ([, mark]) => mark.previous.amount],
       previous_since: ['bigint', ([, mark]) => mark.previous.since],
       late_from: ['bigint', ([, mark]) => mark.lateFrom],
-      is_leaving: ['boolean', ([, mark]) => mark.isLeaving],
+      leaving_since: ['bigint', ([, mark]) => mark.leavingSince],
     });
-    const wereLeaving = [...marks.keys()].filter((account) => found.get(account)?.isLeaving === true);
+    const accounts = [...marks.keys()];
+    const were = accounts.map((account) => found.get(account)?.leavingSince ?? -2n);
     await sql`
       insert into solana_mark as t (merchant_id, account, amount, since, reported_at, previous_amount, previous_since,
-        late_from, is_leaving)
+        late_from, leaving_since)
       select ${this.#merchantId}::uuid, v.* from ${rows} order by v.account
       on conflict (merchant_id, account) do update set amount = excluded.amount, since = excluded.since,
         reported_at = excluded.reported_at, previous_amount = excluded.previous_amount,
         previous_since = excluded.previous_since, late_from = excluded.late_from,
-        is_leaving = excluded.is_leaving or (t.is_leaving and t.account <> all(${wereLeaving}::text[]))`.execute(
-      this.#db,
-    );
+        leaving_since = case
+          when t.leaving_since > coalesce((${were}::bigint[])[array_position(${accounts}::text[], t.account)], -2)
+          then t.leaving_since else excluded.leaving_since end`.execute(this.#db);
   }
 
-  async noteLeaving(accounts: readonly string[]): Promise<void> {
-    await this.#db
-      .updateTable('solana_mark')
-      .set({ is_leaving: true })
-      .where('merchant_id', '=', this.#merchantId)
-      .where(sql<boolean>`account = any(${accounts}::text[])`)
-      .execute();
+  async noteLeaving(accounts: readonly string[], slot: bigint): Promise<void> {
+    const { amount, since, reportedAt } = NO_MARK;
+    await sql`
+      insert into solana_mark as t (merchant_id, account, amount, since, reported_at, previous_amount, previous_since, leaving_since)
+      select ${this.#merchantId}::uuid, account, ${amount}::bigint, ${since}::bigint, ${reportedAt}::bigint, ${amount}::bigint,
+        ${since}::bigint, ${slot}::bigint
+      from unnest(${[...new Set(accounts)].sort()}::text[]) as account
+      on conflict (merchant_id, account) do update
+        set leaving_since = greatest(t.leaving_since, excluded.leaving_since)`.execute(this.#db);
   }
 }

@@ -67,8 +67,8 @@ class Account {
     if (this.upTo <= this.cursor) return;
     const past = this.#events.filter(({ slot }) => slot <= this.upTo);
     // A sweep is noted before it is signed, which is after the last deposit that it takes was seen.
-    if (past.some(({ slot, change }) => change < 0n && slot > before))
-      this.mark = { ...this.mark, isLeaving: true };
+    for (const { slot, change } of past)
+      if (change < 0n && slot > before) this.mark = { ...this.mark, leavingSince: slot - 1n };
     const amount = past.length === 0 ? undefined : past.reduce((sum, { change }) => sum + change, 0n);
     if (unread) {
       this.#leaveUnread(stored);
@@ -93,7 +93,7 @@ class Account {
       change: listed.reduce((sum, { change }) => sum + change, 0n),
       upTo: this.upTo,
       hasLate: told.some(({ slot }) => slot <= this.cursor),
-      hasLeft: listed.some(({ change }) => change < 0n),
+      leftAt: listed.findLast(({ change }) => change < 0n)?.slot ?? null,
       isPartial: false,
     });
     // The marks are saved before the caller has stored anything.
@@ -105,7 +105,7 @@ class Account {
 
   #leaveUnread(stored: boolean): void {
     const { cursor, upTo } = this;
-    const nothing = { from: cursor, slots: [], change: 0n, hasLate: false, hasLeft: false };
+    const nothing = { from: cursor, slots: [], change: 0n, hasLate: false, leftAt: null };
     const { mark } = nextMark(this.mark, { ...nothing, cursor, upTo, amount: undefined, isPartial: true });
     if (mark !== undefined) this.mark = mark;
     if (stored) this.cursor = upTo;
@@ -164,7 +164,7 @@ describe('marks of token accounts', () => {
       change: 3n,
       upTo: 20n,
       hasLate: false,
-      hasLeft: false,
+      leftAt: null,
       isPartial: false,
     };
     expect(nextMark(mark, reading)).toEqual({ hasGap: true });
@@ -182,5 +182,23 @@ describe('marks of token accounts', () => {
     // Again from before the scan that made the mark, and the node shows less now: the mark is forgotten.
     const again = { ...reading, cursor: 9n, from: -1n };
     expect(nextMark(mark, again)).toMatchObject({ mark: { ...previous, reportedAt: -1n }, hasGap: true });
+  });
+
+  test('the end of an earlier sweep does not stand for a later one', () => {
+    const previous = { amount: 0n, since: -1n };
+    const mark: Mark = { ...NO_MARK, amount: 7n, since: 3n, reportedAt: 10n, previous, leavingSince: 12n };
+    const base = { cursor: 10n, from: 3n, hasLate: false, isPartial: false, upTo: 20n } as const;
+    const after = (leftAt: bigint, amount: bigint, upTo = 20n) =>
+      nextMark(mark, { ...base, amount, change: amount - 7n, slots: [leftAt], leftAt, upTo }).mark
+        ?.leavingSince;
+    // The coins that left are those of a sweep before it.
+    expect(after(11n, 0n)).toBe(12n);
+    // Of two that are on their way, the other may still come.
+    expect(after(13n, 5n)).toBe(12n);
+    expect(after(13n, 0n)).toBeNull();
+    expect(after(13n, 5n, 2_012n)).toBeNull();
+    const idle = { ...base, amount: 7n, change: 0n, slots: [], leftAt: null };
+    expect(nextMark(mark, idle).mark).toBeUndefined();
+    expect(nextMark(mark, { ...idle, upTo: 2_012n }).mark?.leavingSince).toBeNull();
   });
 });

@@ -14,10 +14,10 @@ export interface Mark extends Known {
   /** Where that scan told of transfers before its cursor: the slot behind which they lie. Null: it told of none. */
   lateFrom: bigint | null;
   /**
-   * We have built a sweep of it and not read yet that coins have left. A deposit of the same amount behind the sweep would leave the
-   * balance as it was: until then its transactions are read whatever it holds.
+   * The newest slot when we last built a sweep of it that may still be on its way; null: none is. A deposit of the same amount behind the
+   * sweep would leave the balance as it was: until then its transactions are read whatever it holds.
    */
-  isLeaving: boolean;
+  leavingSince: bigint | null;
 }
 
 /** Durable, for each token account of a merchant's deposit addresses. */
@@ -26,20 +26,22 @@ export interface Marks {
   find(accounts: readonly string[]): Promise<ReadonlyMap<string, Mark>>;
   /** @param found as they were before the scan: an account that has begun to leave meanwhile is still leaving */
   save(marks: ReadonlyMap<string, Mark>, found: ReadonlyMap<string, Mark>): Promise<void>;
-  /** Sets `isLeaving` of those that are known. */
-  noteLeaving(accounts: readonly string[]): Promise<void>;
+  /** Sets `leavingSince`, also of accounts without a mark; a higher slot stays. */
+  noteLeaving(accounts: readonly string[], slot: bigint): Promise<void>;
 }
 
 /** Before the first slot. */
 const NOWHERE = -1n;
 const NOTHING: Known = { amount: 0n, since: NOWHERE };
+/** So long after it was built no sweep can land: its blockhash is good for 150 blocks, and most slots have one. */
+const LANDING_SLOTS = 2_000n;
 /** Of an account that no scan has found anything in. */
 export const NO_MARK: Mark = {
   ...NOTHING,
   reportedAt: NOWHERE,
   previous: NOTHING,
   lateFrom: null,
-  isLeaving: false,
+  leavingSince: null,
 };
 
 const pick = ({ amount, since }: Known): Known => ({ amount, since });
@@ -54,7 +56,8 @@ const knownOf = (mark: Mark, cursor: bigint): Known => (isAgain(mark, cursor) ? 
  * @returns the slot behind which to read; undefined: nothing has moved since what was reported
  */
 export function readFrom(mark: Mark, amount: bigint | undefined, cursor: bigint): bigint | undefined {
-  if (!isAgain(mark, cursor) && !mark.isLeaving && mark.amount === (amount ?? 0n)) return undefined;
+  if (!isAgain(mark, cursor) && mark.leavingSince === null && mark.amount === (amount ?? 0n))
+    return undefined;
   const { since } = knownOf(mark, cursor);
   return since < cursor ? since : cursor;
 }
@@ -78,8 +81,8 @@ export interface AccountReading {
   upTo: bigint;
   /** Whether the answer tells of transfers of it before the cursor. */
   hasLate: boolean;
-  /** Whether one of these transactions has taken coins out of it. */
-  hasLeft: boolean;
+  /** The last slot in which one of these transactions has taken coins out of it; null: none has. */
+  leftAt: bigint | null;
   /** Some of them, or what it holds, could not be read. */
   isPartial: boolean;
 }
@@ -96,22 +99,23 @@ export interface NextMark {
  * transaction out, or has not listed it yet, makes the account be read again and nothing be lost.
  */
 export function nextMark(mark: Mark, reading: AccountReading): NextMark {
-  const { cursor, amount = 0n, from, slots, change, upTo, hasLate, hasLeft } = reading;
+  const { cursor, amount = 0n, from, slots, change, upTo, hasLate } = reading;
   const known = knownOf(mark, cursor);
-  if (reading.isPartial) return { ...forgotten(mark, cursor), hasGap: true };
+  if (reading.isPartial) return { ...forgotten(mark, reading), hasGap: true };
   // From an earlier place no sum can be compared: somebody reads what was read before.
   if (from !== known.since) return { hasGap: false };
   const isBehind = slots.some((slot) => slot > upTo);
   const hasGap = !isBehind && known.amount + change !== amount;
-  const isLeaving = mark.isLeaving && !(hasLeft && !hasGap);
   if (isBehind || hasGap) {
-    return { ...forgotten(mark, cursor), hasGap };
+    return { ...forgotten(mark, reading), hasGap };
   }
-  if (slots.length === 0 && !isAgain(mark, cursor)) return { hasGap };
+  const leavingSince = isOver(mark, reading) ? null : mark.leavingSince;
+  const isSame = slots.length === 0 && leavingSince === mark.leavingSince;
+  if (isSame && !isAgain(mark, cursor)) return { hasGap };
   const since = slots.reduce((a, b) => (b > a ? b : a), from);
   const lateFrom = hasLate ? from : null;
   return {
-    mark: { amount, since, reportedAt: upTo, previous: pick(known), lateFrom, isLeaving },
+    mark: { amount, since, reportedAt: upTo, previous: pick(known), lateFrom, leavingSince },
     hasGap,
   };
 }
@@ -120,8 +124,19 @@ export function nextMark(mark: Mark, reading: AccountReading): NextMark {
  * The mark of a scan that may have told nobody is forgotten where another one could not read the same again; and so is what the balance
  * seems to say.
  */
-function forgotten(mark: Mark, cursor: bigint): Pick<NextMark, 'mark'> {
+function forgotten(mark: Mark, { cursor, upTo }: AccountReading): Pick<NextMark, 'mark'> {
   if (!isAgain(mark, cursor)) return {};
   const known = pick(knownOf(mark, cursor));
-  return { mark: { ...NO_MARK, ...known, previous: known, isLeaving: true } };
+  const leavingSince = mark.leavingSince !== null && mark.leavingSince > upTo ? mark.leavingSince : upTo;
+  return { mark: { ...NO_MARK, ...known, previous: known, leavingSince } };
+}
+
+/**
+ * Whether no sweep of it is on its way any more, of an account that was read whole: coins have left behind the last one that was built, and
+ * it is empty, so that no earlier one has still to come; or too much time has passed for any.
+ */
+function isOver({ leavingSince }: Mark, { amount = 0n, leftAt, upTo }: AccountReading): boolean {
+  if (leavingSince === null) return true;
+  if (upTo >= leavingSince + LANDING_SLOTS) return true;
+  return amount === 0n && leftAt !== null && leftAt > leavingSince;
 }

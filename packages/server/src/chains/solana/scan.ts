@@ -138,7 +138,7 @@ async function readAccounts(context: ScanContext, query: ScanQuery, part: Part):
       change: changeOf(account, listed, effects),
       upTo,
       hasLate: lateOnes.some((one) => one.account === account),
-      hasLeft: listed.some(({ signature }) => (effects.get(signature)?.changes.get(account) ?? 0n) < 0n),
+      leftAt: leftAt(account, listed, effects),
       isPartial: faults.has(account),
     };
     const { mark, hasGap } = nextMark(markOf(account), reading);
@@ -246,6 +246,16 @@ function readEffect(
     if (!(error instanceof ChainUnavailable)) throw error;
     return new Unread(error.message);
   }
+}
+
+/** Histories begin with the newest. */
+function leftAt(
+  account: string,
+  listed: readonly Listed[],
+  effects: ReadonlyMap<string, TransactionEffect>,
+): bigint | null {
+  const takes = ({ signature }: Listed) => (effects.get(signature)?.changes.get(account) ?? 0n) < 0n;
+  return listed.find(takes)?.slot ?? null;
 }
 
 function changeOf(

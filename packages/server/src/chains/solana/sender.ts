@@ -67,9 +67,9 @@ export class SolanaSender {
     const { network, node, feed, wallets, marks } = this.#options;
     const swept = sweptAccounts(network, wallets, spec.items);
     const accounts = swept.map(({ account }) => account);
-    // Before there are bytes that anybody could send.
-    await marks.noteLeaving(accounts);
     const { tip } = await feed.newHeads();
+    // Before there are bytes that anybody could send.
+    await marks.noteLeaving(accounts, tip.slot);
     const reads = { commitment: 'confirmed', minSlot: tip.slot, endpoints: 'one' } as const;
     const { amounts } = await readAmounts(node, { accounts: swept, ...reads });
     const draft = buildSweepDraft(network, wallets, swept, amounts);
