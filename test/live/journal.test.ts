@@ -61,12 +61,14 @@ describe.skipIf(!hasAnvil())('what the signer and the database know of each othe
         copyFileSync(`${journal}.old`, journal);
       });
       const commands = historyCommands(store.service.app);
+      const length = store.signerLog().length;
       const waiting = await approved(1102);
       const client = new SignerClient({ socket: store.files.socket });
       const entries = async () => (await client.status()).journal.entries;
       await expect.poll(() => store.batch(waiting), WITHIN).toMatchObject({ status: 'processing' });
       const before = await entries();
-      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      await expect.poll(() => refusedSince(length).length, WITHIN).toBeGreaterThan(1);
+      expect(new Set(refusedSince(length))).toEqual(new Set(['journal']));
       expect(await entries()).toBe(before);
       expect(await store.world.balance('USDT', freshAddress(1102))).toBe(0n);
 
