@@ -7,6 +7,7 @@ import { users } from '../../packages/server/src/console/accounts/index.ts';
 import { linkOf } from '../../packages/server/src/console/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
@@ -167,5 +168,30 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await viewer.page.goto(`${base()}/payouts`);
     await viewer.page.getByLabel('E-mail address').waitFor();
     await viewer.page.context().close();
+  });
+
+  test('customers, subscriptions and invoices: lists that lead to one, and from one to its own', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { row, id } = await addSubscription(service, merchant, { customer: HOSTILE, description: HOSTILE });
+    const invoice = await addInvoice(service, row);
+    const { page, faults } = await signIn('viewer');
+    await page.goto(`${base()}/customers`);
+    await page.getByRole('link', { name: HOSTILE }).click();
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('region', { name: 'Theirs' }).getByRole('link', { name: 'Subscriptions' }).click();
+    await page.locator('[data-row]').waitFor();
+    await looks(page, 'subscriptions');
+    await page.locator('[data-open]').click();
+    await page.getByText(id, { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Billed' }).getByRole('link').click();
+    expect(page.url()).toContain(`subscription=${id}`);
+    await page.locator('[data-open]').click();
+    await page.getByText(invoice.id, { exact: true }).waitFor();
+    await keep(page, 'console-invoice');
+    expect(await page.getByRole('button', { name: 'Charge now' }).count()).toBe(0);
+    expect([faults, await page.title()]).toEqual([[], 'Florin console']);
+    await page.context().close();
   });
 });

@@ -21,6 +21,8 @@ import { useFilters, usePlace } from './place.ts';
 import { Trouble } from './trouble.tsx';
 
 const PAGE = 25;
+/** The most that the API gives at once. */
+const ONE_PAGE = 100;
 const REFRESH_MS = 10_000;
 
 export interface Column<T> {
@@ -47,6 +49,8 @@ export interface ListDefinition<T> {
   /** The folder of the pages of its rows, such as `payments`; without, they have none. */
   folder?: string;
   empty: { text: string; command: string };
+  /** The API answers the newest ones alone, without a next page. */
+  hasOnePage?: boolean;
 }
 
 interface Slice<T> {
@@ -55,21 +59,24 @@ interface Slice<T> {
 }
 
 const useRows = <T,>(
-  { path, idOf }: Pick<ListDefinition<T>, 'path' | 'idOf'>,
+  { path, idOf, hasOnePage = false }: Pick<ListDefinition<T>, 'path' | 'idOf' | 'hasOnePage'>,
   place: Place,
   filters: Record<string, string>,
 ) =>
   useInfiniteQuery({
     queryKey: ['list', place, path, filters],
     queryFn: ({ pageParam, signal }) =>
-      call<Slice<T>>(pathWith(path, { ...filters, limit: PAGE, starting_after: pageParam }), {
-        place,
-        signal,
-      }),
+      call<Slice<T>>(
+        pathWith(path, { ...filters, limit: hasOnePage ? ONE_PAGE : PAGE, starting_after: pageParam }),
+        {
+          place,
+          signal,
+        },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ data, has_more }) => {
       const last = data.at(-1);
-      return has_more && last !== undefined ? idOf(last) : undefined;
+      return !hasOnePage && has_more && last !== undefined ? idOf(last) : undefined;
     },
     refetchInterval: REFRESH_MS,
   });

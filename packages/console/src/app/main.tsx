@@ -47,6 +47,12 @@ const router = createRouter({
       page('/refunds/$id', () => import('./pages/refunds.tsx'), 'RefundPage'),
       page('/payouts', () => import('./pages/payouts.tsx'), 'PayoutsPage'),
       page('/payouts/$id', () => import('./pages/payout.tsx'), 'PayoutPage'),
+      page('/customers', () => import('./pages/customers.tsx'), 'CustomersPage'),
+      page('/customers/$id', () => import('./pages/customers.tsx'), 'CustomerPage'),
+      page('/subscriptions', () => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
+      page('/subscriptions/$id', () => import('./pages/subscriptions.tsx'), 'SubscriptionPage'),
+      page('/invoices', () => import('./pages/invoices.tsx'), 'InvoicesPage'),
+      page('/invoices/$id', () => import('./pages/invoices.tsx'), 'InvoicePage'),
     ]),
   ]),
 });
