@@ -122,6 +122,7 @@ test('a running signer is asked, frozen and unfrozen', async () => {
     hot: expect.stringMatching(/^T/),
   });
   expect(solana).toEqual({
+    version: expect.any(String),
     network: 'spl',
     account: 1,
     hot: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),

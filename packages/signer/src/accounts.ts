@@ -1,10 +1,13 @@
 import { HDKey } from '@scure/bip32';
 import { addressOfKey } from './address.ts';
+import { Recent } from './recent.ts';
 
 /** BIP 32: the highest index that is not hardened, of accounts and addresses alike. */
 export const INDEX_MAX = 2 ** 31 - 1;
 
 const ETHEREUM = 60;
+/** A server may ask for any account. */
+export const KEPT_MAX = 10_000;
 const DEPOSITS = 0;
 const WALLETS = 1;
 /** Keys that own accounts at the collector. No request of a server is signed with them. */
@@ -21,8 +24,8 @@ export interface Key {
  */
 export class Accounts {
   readonly #root: HDKey;
-  readonly #nodes = new Map<number, HDKey>();
-  readonly #hot = new Map<string, Key>();
+  readonly #nodes = new Recent<number, HDKey>(KEPT_MAX);
+  readonly #hot = new Recent<string, Key>(KEPT_MAX);
 
   readonly #coin: number;
 
@@ -47,12 +50,9 @@ export class Accounts {
 
   /** The key of `m/44'/60'/a'/1/epoch`: each epoch of an account has a hot wallet of its own. */
   hot(account: number, epoch = 0): Key {
-    const name = `${account} ${epoch}`;
-    const known = this.#hot.get(name);
-    if (known !== undefined) return known;
-    const key = keyOf(this.#node(account).deriveChild(WALLETS).deriveChild(checked(epoch)));
-    this.#hot.set(name, key);
-    return key;
+    return this.#hot.get(`${account} ${epoch}`, () =>
+      keyOf(this.#node(account).deriveChild(WALLETS).deriveChild(checked(epoch))),
+    );
   }
 
   /** The key of `m/44'/60'/a'/2/0`, which `signOwnerCall` alone signs with. */
@@ -66,11 +66,7 @@ export class Accounts {
   }
 
   #node(account: number): HDKey {
-    const known = this.#nodes.get(account);
-    if (known !== undefined) return known;
-    const node = this.#root.derive(`m/44'/${this.#coin}'/${checked(account)}'`);
-    this.#nodes.set(account, node);
-    return node;
+    return this.#nodes.get(account, () => this.#root.derive(`m/44'/${this.#coin}'/${checked(account)}'`));
   }
 }
 

@@ -120,6 +120,8 @@ export function checkMerchant(
   const own = fixed ?? memory.accountOf(network, merchant);
   if (own !== undefined && own !== account)
     throw new Refused('purpose', `merchant ${merchant} has account ${own}, not ${account}.`);
+  if (accounts?.has(account) === false)
+    throw new Refused('policy', `accounts of the policy for ${network} do not name account ${account}.`);
 }
 
 /** Items, people and limits. @throws Refused */

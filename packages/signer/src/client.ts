@@ -55,6 +55,7 @@ export class SignerRefused extends Error {
 const Head = Type.Object({ entries: Type.Integer(), head: Type.String() });
 const publicAccount = <const Network extends 'erc20' | 'trc20'>(network: Network) =>
   Type.Object({
+    version: Type.String(),
     network: Type.Literal(network),
     account: Type.Integer(),
     extendedPublicKey: Type.String(),
@@ -64,7 +65,12 @@ const publicAccount = <const Network extends 'erc20' | 'trc20'>(network: Network
 const ACCOUNT_SHAPES = {
   erc20: publicAccount('erc20'),
   trc20: publicAccount('trc20'),
-  spl: Type.Object({ network: Type.Literal('spl'), account: Type.Integer(), hot: Type.String() }),
+  spl: Type.Object({
+    version: Type.String(),
+    network: Type.Literal('spl'),
+    account: Type.Integer(),
+    hot: Type.String(),
+  }),
 } as const;
 const AddressesShape = Type.Object({
   network: Type.Literal('spl'),
@@ -265,7 +271,7 @@ export class SignerClient {
     }
     if (status === 200) {
       const fault = faultOf(shape, value);
-      if (fault !== undefined) throw new SignerUnavailable(`the signer's answer has another shape: ${fault}`);
+      if (fault !== undefined) throw new SignerUnavailable(misread(fault, value));
       return value as Static<Shape>;
     }
     if ((status === 400 || status === 403) && isRefusal(value))
@@ -307,6 +313,14 @@ export class SignerClient {
     request.end(text);
     return promise;
   }
+}
+
+/** Releases add to answers: one that lacks something comes from an older signer. */
+function misread(fault: string, answer: unknown): string {
+  const version: unknown =
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'version') : undefined;
+  const whose = typeof version === 'string' ? `of version ${version.slice(0, 40)}` : 'of an older version';
+  return `the signer is ${whose}, and this server cannot read its answer (${fault}): update the signer first, then the server.`;
 }
 
 function isRefusal(

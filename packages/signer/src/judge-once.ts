@@ -47,6 +47,9 @@ export interface OnceVerdict {
 /** A head block that is late by less changes nothing. */
 const EXPIRY_MARGIN_MS = 300_000;
 
+/** Above all numbers that fit into a transaction. */
+const UNBOUNDED = 2n ** 128n;
+
 /** What the bytes do, as the signer reads them. */
 interface Reading {
   sender: string;
@@ -75,7 +78,14 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
   if (known === undefined ? memory.placeOf(attempt.attemptId) !== undefined : known.network !== network)
     throw new Refused('sequence', 'this attempt was signed for another network.');
   const unsigned = known?.unsigned ?? (request.unsigned as Hex);
-  const reading = readBytes(request, fromHex(unsigned), knowledge);
+  // What was signed before was judged then: a ceiling that is lower now keeps nobody from the bytes.
+  const reading = readBytes(
+    request,
+    fromHex(unsigned),
+    known === undefined
+      ? knowledge
+      : { ...knowledge, policy: withoutCeilings(knowledge.policy), clock: known.at },
+  );
   const numbers = placeIn(reading.sender, request, knowledge);
   if (known !== undefined) return { network, sender: reading.sender, unsigned, entry: null };
   const other = memory.attemptOf(digestOf(unsigned));
@@ -129,6 +139,13 @@ function rulesOf<Network extends 'trc20' | 'spl'>(
   if (rules === null) throw new Refused('policy', `the policy has no ${network}.`);
   return rules;
 }
+
+/** The ceilings of a single transaction's fee. */
+const withoutCeilings = (policy: Policy): Policy => ({
+  ...policy,
+  trc20: policy.trc20 && { ...policy.trc20, feeLimit: UNBOUNDED },
+  spl: policy.spl && { ...policy.spl, computeUnits: Number.MAX_SAFE_INTEGER, priorityFee: UNBOUNDED },
+});
 
 /** Neither network's bytes name it. What a server builds for a test network is refused by its word alone. */
 function checkGenesis({ network, genesis }: SignRequest, { policy }: OnceKnowledge): void {

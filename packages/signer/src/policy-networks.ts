@@ -83,7 +83,7 @@ export function tronRules(text: Static<typeof TronText>): TronRules {
     nativeFeePerDay: BigInt(text.native_fee_per_day),
     gasTopUp: BigInt(text.gas_top_up),
     gasTopUpsPerDay: BigInt(text.gas_top_ups_per_day),
-    accounts: merchantsOf(text.accounts ?? {}, `${at}.accounts`),
+    accounts: merchantsOf(text.accounts, `${at}.accounts`),
   };
 }
 
@@ -113,7 +113,7 @@ export function solanaRules(text: Static<typeof SolanaText>): SolanaRules {
             perDay: unitsOf(charges.per_day),
             resendPerDay: unitsOf(charges.resend_per_day ?? '0'),
           },
-    accounts: merchantsOf(text.accounts ?? {}, `${at}.accounts`),
+    accounts: merchantsOf(text.accounts, `${at}.accounts`),
   };
 }
 

@@ -43,7 +43,11 @@ export function checkOrder(
 }
 
 /** @throws SignerMistake */
-export function merchantsOf(text: Record<string, string>, at: string): ReadonlyMap<number, string> {
+export function merchantsOf(
+  text: Record<string, string> | undefined,
+  at: string,
+): ReadonlyMap<number, string> | null {
+  if (text === undefined) return null;
   const accounts = new Map(Object.entries(text).map(([account, merchant]) => [Number(account), merchant]));
   if (new Set(accounts.values()).size < accounts.size) throw mistake(`${at} names a merchant twice.`);
   return accounts;

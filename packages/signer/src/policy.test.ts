@@ -31,7 +31,7 @@ test('a sound policy is read, with its digest and its defaults', () => {
   expect(policy.digest).toMatch(/^[0-9a-f]{64}$/);
   expect([policy.trc20, policy.spl]).toEqual([null, null]);
   const all = readPolicy(JSON.stringify(allNetworksText()));
-  expect(all.trc20).toMatchObject({ feeLimit: 100_000_000n, gasTopUp: 20_000_000n, accounts: new Map() });
+  expect(all.trc20).toMatchObject({ feeLimit: 100_000_000n, gasTopUp: 20_000_000n, accounts: null });
   expect(all.spl).toMatchObject({
     allowProgramOwned: false,
     charges: { perTransfer: 200_000_000n, perDay: 500_000_000n, resendPerDay: 100_000_000n },
@@ -100,6 +100,37 @@ test('each mistake has one line that names its place', () => {
 });
 
 const MERCHANT = '01890000-0000-7000-8000-000000000001';
+
+test('where spl has no node of the signer, what fails there once can be signed again', () => {
+  const read = (change: (policy: ReturnType<typeof allNetworksText>) => void) => {
+    const text = allNetworksText();
+    Reflect.deleteProperty(text.networks.spl, 'node');
+    Object.assign(text.payouts, { resend_per_day: text.payouts.per_transfer });
+    Object.assign(text.refunds, { resend_per_day: text.refunds.per_transfer });
+    Object.assign(text.networks.spl, {
+      charges: { per_transfer: '200', per_day: '500', resend_per_day: '200' },
+    });
+    change(text);
+    return () => readPolicy(JSON.stringify(text));
+  };
+  expect(read(() => {})).not.toThrow();
+  for (const [at, low] of [
+    ['payouts', (text) => Object.assign(text.payouts, { resend_per_day: '999.999999' })],
+    ['refunds', (text) => Reflect.deleteProperty(text.refunds, 'resend_per_day')],
+    [
+      'networks.spl.charges',
+      (text) => Object.assign(text.networks.spl, { charges: { per_transfer: '2', per_day: '2' } }),
+    ],
+  ] satisfies [string, (policy: ReturnType<typeof allNetworksText>) => void][]) {
+    expect(read(low)).toThrow(`${at}.resend_per_day is below ${at}.per_transfer`);
+    expect(
+      read((text) => {
+        low(text);
+        Object.assign(text.networks.spl, { node: 'https://node.example' });
+      }),
+    ).not.toThrow();
+  }
+});
 
 test('money is read to the last unit', () => {
   fc.assert(

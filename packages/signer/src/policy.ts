@@ -70,8 +70,8 @@ export interface Policy {
   payouts: PaymentRules;
   refunds: PaymentRules;
   approvers: readonly Approver[];
-  /** Merchants by account on erc20, where the operator wants it fixed; else the first request of an account decides. */
-  accounts: ReadonlyMap<number, string>;
+  /** Merchants by account on erc20: no other account pays. Null: the first payment of an account decides. */
+  accounts: ReadonlyMap<number, string> | null;
   /** So many attempts that are refused within a minute stop all signing. */
   freezeAfter: number;
   /** Ids of earlier attempts that are taken over from requests in a day. */
@@ -134,6 +134,7 @@ type PolicyText = Static<typeof PolicyFile>;
 export function readPolicy(text: string): Policy {
   const file = checkShape(PolicyFile, text, mistake);
   const approvers = approversOf(file.approvers);
+  checkResending(file);
   return {
     digest: createHash('sha256').update(text).digest('hex'),
     erc20: networkOf(file.networks.erc20),
@@ -142,7 +143,7 @@ export function readPolicy(text: string): Policy {
     payouts: paymentRules(file.payouts, 'payouts', approvers.length),
     refunds: paymentRules(file.refunds, 'refunds', approvers.length),
     approvers,
-    accounts: merchantsOf(file.accounts ?? {}, 'accounts'),
+    accounts: merchantsOf(file.accounts, 'accounts'),
     freezeAfter: file.freeze_after_refusals ?? FREEZE_AFTER,
     learnedPerDay: BigInt(file.learned_per_day ?? LEARNED_PER_DAY),
   };
@@ -171,6 +172,22 @@ function paymentRules(
     unapprovedPerDay: unitsOf(unapproved_per_day ?? text.per_day),
     resendPerDay: unitsOf(resend_per_day),
   };
+}
+
+/** Without a node that shows it, no transaction of spl is ever dead: one that failed would be the last one of its items. */
+function checkResending({ networks: { spl }, payouts, refunds }: PolicyText): void {
+  if (spl === undefined || spl.node !== undefined) return;
+  const budgets = [
+    ['payouts', payouts],
+    ['refunds', refunds],
+    ['networks.spl.charges', spl.charges],
+  ] as const;
+  for (const [at, budget] of budgets)
+    if (budget !== undefined && unitsOf(budget.resend_per_day ?? '0') < unitsOf(budget.per_transfer))
+      throw mistake(
+        `${at}.resend_per_day is below ${at}.per_transfer: what fails on spl could not be signed again. Raise it, or name ` +
+          'networks.spl.node.',
+      );
 }
 
 function networkOf(text: PolicyText['networks']['erc20']): NetworkRules {

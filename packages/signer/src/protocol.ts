@@ -17,6 +17,8 @@ export interface AccountRequest {
 }
 
 interface PublicAccount<Network extends SignerNetwork> {
+  /** Of the signer, in each of these answers: a server says by it which of the two is the older one. */
+  version: string;
   network: Network;
   account: number;
   /** BIP 32, of `m/44'/60'/a'` or `m/44'/195'/a'`: deposit addresses are derived from it without the signer. */
@@ -31,7 +33,7 @@ interface PublicAccount<Network extends SignerNetwork> {
 export type AccountAnswer =
   | PublicAccount<'erc20'>
   | PublicAccount<'trc20'>
-  | { network: 'spl'; account: number; hot: string };
+  | { version: string; network: 'spl'; account: number; hot: string };
 
 /** So many attempts come with another one at most. */
 export const BEFORE_MAX = 20_000;

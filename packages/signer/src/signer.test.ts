@@ -129,6 +129,7 @@ test('an approved batch comes back signed by its hot wallet, the same each time'
 test('accounts of each network, and deposit addresses of Solana, come from the signer, the same each time', async () => {
   const { client } = await start();
   expect(await client.account({ network: 'trc20', account: 1 })).toEqual({
+    version: (await client.status()).version,
     network: 'trc20',
     account: 1,
     extendedPublicKey: keys.trc20.extendedPublicKey(1),
@@ -136,7 +137,12 @@ test('accounts of each network, and deposit addresses of Solana, come from the s
     hot: keys.trc20.hot(1).address,
   });
   const { address: hot } = keys.spl.hot(1);
-  expect(await client.account({ network: 'spl', account: 1 })).toEqual({ network: 'spl', account: 1, hot });
+  expect(await client.account({ network: 'spl', account: 1 })).toEqual({
+    version: (await client.status()).version,
+    network: 'spl',
+    account: 1,
+    hot,
+  });
   const asked = { network: 'spl', account: 1, from: 7, count: 200 } as const;
   const { addresses } = await client.addresses(asked);
   expect(addresses[3]).toBe(keys.spl.deposit(1, 10).address);

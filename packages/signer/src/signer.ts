@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { Alarm } from './alarm.ts';
 import { solanaBookOf, tronBookOf } from './books.ts';
 import { toHex } from './bytes.ts';
@@ -30,6 +31,7 @@ import type {
   SignerStatus,
   SignRequest,
 } from './protocol.ts';
+import { Recent } from './recent.ts';
 import { Refused } from './refusal.ts';
 import { signOnce, solanaSigned } from './sign-once.ts';
 import { findDead } from './solana/own-node.ts';
@@ -59,7 +61,7 @@ export class Signer {
   readonly #solanaBook: SolanaBook;
   readonly #alarm: Alarm;
   readonly #options: SignerOptions;
-  readonly #deposits = new Map<string, string>();
+  readonly #deposits = new Recent<string, string>(DEPOSITS_MAX);
   #passphrases: Promise<void> = Promise.resolve();
 
   private constructor(options: SignerOptions, journal: Journal, memory: Memory) {
@@ -118,18 +120,21 @@ export class Signer {
   }
 
   account({ network, account }: AccountRequest): AccountAnswer {
-    if (network === 'spl') return { network, account, hot: this.#keys.spl.hot(account).address };
+    const version = VERSION;
+    if (network === 'spl') return { version, network, account, hot: this.#keys.spl.hot(account).address };
     const keys = this.#keys[network];
     const epoch = network === 'erc20' ? this.#memory.epochOf(account) : 0;
     const { address: hot } = epoch === 0 ? keys.hot(account) : this.#keys.erc20.hot(account, epoch);
-    return { network, account, extendedPublicKey: keys.extendedPublicKey(account), epoch, hot };
+    return { version, network, account, extendedPublicKey: keys.extendedPublicKey(account), epoch, hot };
   }
 
-  addresses({ network, account, from, count }: AddressesRequest): AddressesAnswer {
-    const addresses = Array.from(
-      { length: count },
-      (_, i) => this.#keys[network].deposit(account, from + i).address,
-    );
+  /** In slices: a signature does not wait for all of them. */
+  async addresses({ network, account, from, count }: AddressesRequest): Promise<AddressesAnswer> {
+    const addresses: string[] = [];
+    while (addresses.length < count) {
+      if (addresses.length % ADDRESSES_SLICE === 0) await setImmediate();
+      addresses.push(this.#keys[network].deposit(account, from + addresses.length).address);
+    }
     return { network, account, from, addresses };
   }
 
@@ -289,12 +294,8 @@ export class Signer {
   readonly #book = {
     hot: (account: number, epoch?: number) => this.#keys.erc20.hot(account, epoch).address,
     owner: (account: number) => this.#keys.erc20.owner(account).address,
-    deposit: (account: number, index: number) => {
-      const name = `${account} ${index}`;
-      const address = this.#deposits.get(name) ?? this.#keys.erc20.deposit(account, index).address;
-      this.#deposits.set(name, address);
-      return address;
-    },
+    deposit: (account: number, index: number) =>
+      this.#deposits.get(`${account} ${index}`, () => this.#keys.erc20.deposit(account, index).address),
   };
 
   #signed({ account, epoch }: SignRequest, { tx, delegations }: Verdict) {
@@ -372,6 +373,10 @@ function networksOf({ erc20, trc20, spl }: Policy, keys: Keys): NetworkStatus[] 
   ];
 }
 
+/** Each takes about a millisecond. */
+const ADDRESSES_SLICE = 8;
+/** Of deposit addresses that were swept. */
+const DEPOSITS_MAX = 100_000;
 /** A clock is set by less now and then. */
 const CLOCK_BEHIND_MS = 60_000;
 const VERSION = String(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version);

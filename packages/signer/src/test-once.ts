@@ -181,7 +181,10 @@ export function solanaPaying({ id, items, places }: Payment, account = 1): Solan
   const paid = places.flatMap((place) => items[place] ?? []);
   return [
     memo(memoOf(id, places[0])),
-    ...paid.map(({ to, amount }) => solanaTransfer(solana.hot(account), to, BigInt(amount))),
+    ...paid.flatMap(({ to, amount, memo: text }) => [
+      ...(text === null ? [] : [memo(text)]),
+      solanaTransfer(solana.hot(account), to, BigInt(amount)),
+    ]),
   ];
 }
 

@@ -84,6 +84,8 @@ export function allNetworksText() {
       USDC: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
     },
     compute_units: 400_000,
+    // Nothing listens there: the budgets decide.
+    node: 'http://127.0.0.1:1',
     priority_fee: '100000',
     native_fee_per_day: '100000000',
     charges: { per_transfer: '200', per_day: '500', resend_per_day: '100' },

@@ -1,5 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import type { Key } from '../accounts.ts';
+import { KEPT_MAX, type Key } from '../accounts.ts';
+import { Recent } from '../recent.ts';
 import { solanaAddressOf } from './address.ts';
 import { deriveChild, deriveEd25519 } from './keys.ts';
 
@@ -15,7 +16,7 @@ const DELEGATES = 3;
  */
 export class SolanaAccounts {
   readonly #root: ReturnType<typeof deriveEd25519>;
-  readonly #hot = new Map<number, Key>();
+  readonly #hot = new Recent<number, Key>(KEPT_MAX);
 
   /** @param seed of BIP 39, 64 bytes */
   constructor(seed: Uint8Array) {
@@ -24,11 +25,7 @@ export class SolanaAccounts {
 
   /** The key of `m/44'/501'/a'/1'/0'`. */
   hot(account: number): Key {
-    const known = this.#hot.get(account);
-    if (known !== undefined) return known;
-    const key = this.#key(account, WALLETS, 0);
-    this.#hot.set(account, key);
-    return key;
+    return this.#hot.get(account, () => this.#key(account, WALLETS, 0));
   }
 
   /** The key of `m/44'/501'/a'/0'/i'`. */

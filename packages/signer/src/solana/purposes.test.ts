@@ -121,7 +121,10 @@ function refusal(purpose: SolanaPurpose, steps: SolanaInstruction[], sent: Sent 
 const toAlice = transfer({ from: HOT, to: ALICE }, 1_000_000n);
 const toBob = transfer({ from: HOT, to: BOB }, 2_000_000n);
 const named = memo(memoOf(ID));
-const batch = [named, opening(ALICE), toAlice, opening(BOB), toBob];
+const invoice = memo('invoice 7');
+/** The transfer with the memo that people approved. */
+const both = [invoice, toAlice, toBob];
+const batch = [named, opening(ALICE), invoice, toAlice, opening(BOB), toBob];
 const charge = { kind: 'charge', id: ID, asset: 'USDT', payer: ALICE, amount: '3' } as const;
 const pulled = transfer({ from: ALICE, to: HOT, authority: book.delegate() }, 3n);
 const sweep = {
@@ -165,7 +168,7 @@ test('a batch, a sweep and a charge are what they say, and cost what they may ta
     cost: 10_000n + 20_000n + 2n * 2_039_280n,
   });
   expect(match({ ...payment, places: [1] }, [memo(memoOf(ID, 1)), toBob]).cost).toBe(30_000n);
-  expect(match(payment, [memo('invoice 7'), named, toAlice, toBob]).cost).toBe(30_000n);
+  expect(match(payment, [named, ...both]).cost).toBe(30_000n);
   expect(match(sweep, swept, { account: 0 })).toEqual({ cost: 15_000n + 20_000n + 2_039_280n });
   expect(match(charge, [memo(memoOf(ID)), opening(HOT), pulled])).toEqual({
     cost: 10_000n + 20_000n + 2_039_280n,
@@ -195,28 +198,30 @@ test('batches that differ from what was approved are refused', () => {
       'place 0 is in another token',
     ],
     [payment, [toBob, toAlice], 'the destination of place 0'],
-    [payment, [toAlice], 'place 1 is not in it'],
-    [payment, [toAlice, toBob, toBob], 'it moves 2000000 units more'],
+    [payment, [invoice, toAlice], 'place 1 is not in it'],
+    [payment, [...both, toBob], 'it moves 2000000 units more'],
     [payment, [transfer({ from: book.hot(2), to: ALICE }, 1_000_000n), toBob], 'the source of place 0'],
     [payment, [{ ...toAlice, authority: book.delegate() }, toBob], 'the authority of place 0'],
-    [payment, [toAlice, toBob, approval], 'nothing here is to approve'],
-    [
-      payment,
-      [toAlice, toBob, { kind: 'revoke', source: toAlice.source, owner: HOT }],
-      'nothing here is to revoke',
-    ],
-    [payment, [toAlice, toBob, closing(HOT)], 'which is not swept'],
-    [payment, [memo('x'), toAlice, toBob], 'it carries the memo "x"'],
-    [payment, [toAlice, toBob], `it lacks the memo ${memoOf(ID)}`],
-    [payment, [memo('invoice 7'), toAlice, toBob], 'it lacks the memo'],
-    [payment, [named, named, toAlice, toBob], 'it carries the memo'],
-    [payment, [memo(memoOf(ID, 1)), toAlice, toBob], 'it carries the memo'],
+    [payment, [...both, approval], 'nothing here is to approve'],
+    [payment, [...both, { kind: 'revoke', source: toAlice.source, owner: HOT }], 'nothing here is to revoke'],
+    [payment, [...both, closing(HOT)], 'which is not swept'],
+    [payment, [memo('x'), ...both], 'it carries the memo "x"'],
+    [payment, [named, toAlice, toBob], 'place 0 lacks its memo'],
+    [payment, [named, invoice, ...both], 'behind the memo "invoice 7" is no transfer'],
+    [payment, [named, invoice, opening(ALICE), toAlice, toBob], 'is no transfer'],
+    [payment, [invoice, named, toAlice, toBob], 'is no transfer'],
+    [payment, [named, toAlice, invoice, toBob], 'place 0 lacks its memo'],
+    [payment, [named, ...both, invoice], 'it carries the memo'],
+    [payment, [named, invoice, toAlice, invoice, toBob], 'it carries the memo'],
+    [payment, both, `it lacks the memo ${memoOf(ID)}`],
+    [payment, [named, named, ...both], 'it carries the memo'],
+    [payment, [memo(memoOf(ID, 1)), ...both], 'it carries the memo'],
     [{ ...payment, places: [1] }, [named, toBob], 'it carries the memo'],
-    [payment, [memo(ID), toAlice, toBob], 'it carries the memo'],
-    [payment, [opening(EVE), toAlice, toBob], `of ${EVE}, which nothing in it needs`],
-    [payment, [opening(ALICE), opening(ALICE), toAlice, toBob], 'which nothing in it needs'],
-    [payment, [opening(ALICE, HOT), toAlice, toBob], `is paid by ${HOT}`],
-    [payment, [{ ...opening(ALICE), owner: EVE }, toAlice, toBob], 'which nothing in it needs'],
+    [payment, [memo(ID), ...both], 'it carries the memo'],
+    [payment, [opening(EVE), ...both], `of ${EVE}, which nothing in it needs`],
+    [payment, [opening(ALICE), opening(ALICE), ...both], 'which nothing in it needs'],
+    [payment, [opening(ALICE, HOT), ...both], `is paid by ${HOT}`],
+    [payment, [{ ...opening(ALICE), owner: EVE }, ...both], 'which nothing in it needs'],
     [payment, batch, `its fee is paid by ${HOT}`, { feePayer: HOT }],
     [payment, batch, 'the fee payer pays nobody', { account: 0 }],
     [payment, batch, 'the source of place 0', { account: 2 }],

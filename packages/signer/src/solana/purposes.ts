@@ -27,8 +27,8 @@ export interface SolanaRules {
   node: string | null;
   /** Null: no wallet is charged. */
   charges: ChargeRules | null;
-  /** Merchants by account, where the operator wants it fixed. */
-  accounts: ReadonlyMap<number, string>;
+  /** Merchants by account: no other account pays. Null: the first payment of an account decides. */
+  accounts: ReadonlyMap<number, string> | null;
 }
 
 /** What the delegate may pull, as no contract keeps windows here; in units of a token, tokens added up. */
@@ -78,6 +78,8 @@ type Kind = SolanaInstruction['kind'];
 type Step<K extends Kind> = Extract<SolanaInstruction, { kind: K }>;
 type Transfer = Pick<Step<'transfer'>, 'source' | 'mint' | 'destination' | 'authority' | 'amount'> & {
   what: string;
+  /** Of the item: it stands right before the transfer, once, and nowhere else. */
+  memo: string | null;
 };
 
 /** All that a message may do behind its compute budget. */
@@ -89,8 +91,6 @@ interface Expected {
   closed: readonly { account: string; owner: string }[];
   /** The memo that it has to carry, once; null: none. */
   memo: string | null;
-  /** Those that it may carry besides. */
-  memos: readonly string[];
 }
 
 const DECIMALS = 6;
@@ -186,18 +186,18 @@ function expectPayment(facts: SolanaFacts, purpose: Payment): Expected & Pick<So
   const source = tokenAccountOf(authority, mint);
   return {
     payment: { purpose, items },
-    transfers: items.map(({ place, to, amount }) => ({
+    transfers: items.map(({ place, to, amount, memo }) => ({
       what: `place ${place}`,
       source,
       mint,
       destination: tokenAccountOf(to, mint),
       authority,
       amount: BigInt(amount),
+      memo,
     })),
     openedFor: items.map(({ to }) => ({ owner: to, mint })),
     closed: [],
     memo: memoOf(purpose.id, items[0]?.place),
-    memos: items.flatMap(({ memo }) => (memo === null ? [] : [memo])),
   };
 }
 
@@ -216,6 +216,7 @@ function expectSweep(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind:
       destination: tokenAccountOf(home, mint),
       authority,
       amount: BigInt(amount),
+      memo: null,
     };
   });
   return {
@@ -223,7 +224,6 @@ function expectSweep(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind:
     openedFor: transfers.map(({ mint }) => ({ owner: home, mint })),
     closed: transfers.map(({ source, authority }) => ({ account: source, owner: authority })),
     memo: null,
-    memos: [],
   };
 }
 
@@ -247,13 +247,13 @@ function expectCharge(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind
     destination: tokenAccountOf(home, mint),
     authority: book.delegate(),
     amount: BigInt(amount),
+    memo: null,
   };
   return {
     transfers: [transfer],
     openedFor: [{ owner: home, mint }],
     closed: [],
     memo: memoOf(id),
-    memos: [],
   };
 }
 
@@ -264,11 +264,16 @@ function checkSteps(steps: readonly SolanaInstruction[], expected: Expected, fee
   const closable = new Map(expected.closed.map((one) => [one.account, one.owner]));
   const memos = new Set(expected.memo === null ? [] : [expected.memo]);
   let opened = 0;
-  for (const step of steps)
+  /** Of the transfer that has to follow. */
+  let before: string | null = null;
+  for (const step of steps) {
+    if (before !== null && step.kind !== 'transfer')
+      throw differs(`behind the memo ${JSON.stringify(before)} is no transfer`);
     switch (step.kind) {
       case 'memo':
-        if (!memos.delete(step.text) && !expected.memos.includes(step.text))
-          throw differs(`it carries the memo ${JSON.stringify(step.text)}`);
+        if (memos.delete(step.text)) break;
+        if (step.text !== due[0]?.memo) throw differs(`it carries the memo ${JSON.stringify(step.text)}`);
+        before = step.text;
         break;
       case 'createTokenAccount':
         checkOpened(step, openable.get(step.account), feePayer);
@@ -276,7 +281,8 @@ function checkSteps(steps: readonly SolanaInstruction[], expected: Expected, fee
         opened += 1;
         break;
       case 'transfer':
-        checkTransfer(step, due.shift());
+        checkTransfer(step, due.shift(), before);
+        before = null;
         break;
       case 'close':
         checkClosed(step, closable.get(step.account), { feePayer, due });
@@ -289,6 +295,7 @@ function checkSteps(steps: readonly SolanaInstruction[], expected: Expected, fee
       case 'computePrice':
         throw differs('it sets its compute units twice');
     }
+  }
   const [missing] = due;
   if (missing !== undefined) throw differs(`${missing.what} is not in it`);
   for (const memo of memos) throw differs(`it lacks the memo ${memo}, by which equal payments are two`);
@@ -305,7 +312,7 @@ function checkOpened(
   if (payer !== feePayer) throw differs(`the rent of ${account} is paid by ${payer}`);
 }
 
-function checkTransfer(step: Step<'transfer'>, expected: Transfer | undefined): void {
+function checkTransfer(step: Step<'transfer'>, expected: Transfer | undefined, before: string | null): void {
   if (expected === undefined) throw differs(`it moves ${step.amount} units more, to ${step.destination}`);
   const { what } = expected;
   if (step.mint !== expected.mint || step.decimals !== DECIMALS) throw differs(`${what} is in another token`);
@@ -314,6 +321,7 @@ function checkTransfer(step: Step<'transfer'>, expected: Transfer | undefined): 
       throw differs(`the ${field} of ${what} is ${step[field]}, not ${expected[field]}`);
   if (step.amount !== expected.amount)
     throw differs(`${what} is of ${step.amount} units, not of ${expected.amount}`);
+  if (before !== expected.memo) throw differs(`${what} lacks its memo, which stands right before it`);
 }
 
 function checkClosed(

@@ -26,8 +26,8 @@ export interface TronRules {
   nativeFeePerDay: bigint;
   gasTopUp: bigint;
   gasTopUpsPerDay: bigint;
-  /** Merchants by account, where the operator wants it fixed. */
-  accounts: ReadonlyMap<number, string>;
+  /** Merchants by account: no other account pays. Null: the first payment of an account decides. */
+  accounts: ReadonlyMap<number, string> | null;
 }
 
 /** The addresses of our keys on Tron. */

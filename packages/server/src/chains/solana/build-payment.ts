@@ -48,22 +48,24 @@ export function buildPayment(network: SolanaNetwork, wallets: SolanaWallets, spe
   if (new Set(places).size < places.length)
     throw new UnbuildableTransfer('two items have the same place in their group');
   const { hot, feePayer } = wallets;
-  const memos = [memoIn(spec), ...items.flatMap(({ memo }) => memo ?? [])];
+  const named = memoIn(spec);
   const owners = [...new Set(items.map(({ to }) => to))];
   const source = tokenAccountOf(hot, mint);
   const steps: SolanaInstruction[] = [
-    ...memos.map((text) => ({ kind: 'memo', text }) as const),
+    { kind: 'memo', text: named },
     ...owners.map((owner) => {
       const account = tokenAccountOf(owner, mint);
       return { kind: 'createTokenAccount', payer: feePayer, account, owner, mint } as const;
     }),
-    ...items.map(({ to, amount }) => {
+    ...items.flatMap(({ to, amount, memo }): SolanaInstruction[] => {
       const destination = tokenAccountOf(to, mint);
       const from = { source, mint, authority: hot, decimals: DECIMALS };
-      return { kind: 'transfer', ...from, destination, amount } as const;
+      // Right before its transfer, where recipients look for it and the signer wants it.
+      const beside: SolanaInstruction[] = memo === undefined ? [] : [{ kind: 'memo', text: memo }];
+      return [...beside, { kind: 'transfer', ...from, destination, amount }];
     }),
   ];
-  const memoBytes = memos.map((text) => Buffer.byteLength(text));
+  const memoBytes = steps.flatMap((step) => (step.kind === 'memo' ? [Buffer.byteLength(step.text)] : []));
   const units = computeUnits({ memoBytes, created: owners.length, transfers: items.length });
   return assertFits(network, { version: 0, feePayer, units, steps });
 }
