@@ -161,6 +161,12 @@ create table public.console_attempt (
 );
 CREATE INDEX console_attempt_last ON public.console_attempt USING btree (last_at_ms);
 
+create table public.console_challenge (
+  digest bytea not null,
+  expires_at_ms bigint not null,
+  constraint console_challenge_pkey PRIMARY KEY (digest)
+);
+
 create table public.console_link (
   digest bytea not null,
   user_id uuid not null,
@@ -185,6 +191,18 @@ create table public.console_membership (
   constraint console_membership_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'finance'::text, 'approver'::text, 'support'::text, 'viewer'::text])))
 );
 CREATE INDEX console_membership_of_user ON public.console_membership USING btree (user_id);
+
+create table public.console_passkey (
+  credential_id bytea not null,
+  user_id uuid not null,
+  name text not null,
+  public_key bytea not null,
+  counter bigint not null,
+  created_at_ms bigint not null,
+  used_at_ms bigint,
+  constraint console_passkey_pkey PRIMARY KEY (credential_id)
+);
+CREATE INDEX console_passkey_of_user ON public.console_passkey USING btree (user_id);
 
 create table public.console_recovery_code (
   user_id uuid not null,

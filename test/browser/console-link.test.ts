@@ -25,7 +25,7 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     await expectAccessible(page);
     // Whoever looks at the address or the history finds no secret.
     expect(page.url()).not.toContain('#');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('You are signed in as owner@localhost: owner of Sandbox, operator.').waitFor();
     await page.getByRole('link', { name: 'People and roles' }).waitFor();
     await expectAccessible(page);
@@ -35,7 +35,7 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     expect(faults).toEqual([]);
     await page.context().close();
     const again = await open(link, {});
-    await again.page.getByRole('button', { name: 'Sign in' }).click();
+    await again.page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await again.page.getByText('This link was used').waitFor();
     await again.page.context().close();
   });
@@ -66,7 +66,7 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     const { page, faults } = await open(link, {});
     const come = page.locator('#come');
     await come.getByLabel(/Password/).fill('gravel-otter-lantern');
-    await come.getByRole('button').click();
+    await come.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('Your role needs a second factor').waitFor();
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
     await page.locator('#totp').waitFor();
@@ -92,11 +92,11 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     const signIn = other.page.locator('#come');
     await signIn.getByLabel('E-mail address').fill('finn@example.com');
     await signIn.getByLabel(/Password/).fill('gravel-otter-lantern');
-    await signIn.getByRole('button').click();
+    await signIn.getByRole('button', { name: 'Sign in', exact: true }).click();
     await other.page.getByText('Enter the code of your authenticator app too.').waitFor();
     await expectAccessible(other.page);
     await signIn.getByLabel(/recovery code/).fill(codes[0] ?? '');
-    await signIn.getByRole('button').click();
+    await signIn.getByRole('button', { name: 'Sign in', exact: true }).click();
     await other.page.getByText('You are signed in as finn@example.com: finance of Sandbox.').waitFor();
     await keep(other.page, 'console-account');
     await other.page.locator('#sessions').getByRole('button', { name: 'End' }).click();
@@ -105,6 +105,50 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     await page.goto(new URL('/console/account', link).href);
     await page.getByText('You are not signed in').waitFor();
     await other.page.context().close();
+    await page.context().close();
+  });
+
+  test('a passkey is set up, signs in alone and proves again, and a password alone does not', {
+    timeout: LONG_MS,
+  }, async () => {
+    const link = await linkOf('users', 'invite', 'pia@example.com', '--role', 'finance');
+    const { page, faults } = await open(link, {});
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('WebAuthn.enable');
+    await devTools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page
+      .locator('#come')
+      .getByLabel(/Password/)
+      .fill('gravel-otter-lantern');
+    await page.locator('#come').getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('Your role needs a second factor').waitFor();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('Your passkey is set up. Keep the recovery codes now').waitFor();
+    expect(await page.locator('#needed').isVisible()).toBe(false);
+    await expectAccessible(page);
+    await keep(page, 'console-passkey');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByText('You are signed in as pia@example.com: finance of Sandbox.').waitFor();
+    await page.evaluate(`run(() => askPasskey('proof/passkey').then(() => say('Proved.')))`);
+    await page.getByText('Proved.').waitFor();
+    expect(faults).toEqual([]);
+    await page.locator('#passkeys').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('The passkey is removed.').waitFor();
+    await page.getByText('Your role needs a second factor').waitFor();
+    // By its address the page says why it knows no passkeys.
+    await page.goto(new URL('/console/sign-in', link).href.replace('localhost', '127.0.0.1'));
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByText('A passkey belongs to a name').waitFor();
     await page.context().close();
   });
 });

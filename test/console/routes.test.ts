@@ -109,6 +109,7 @@ const consoleOf = () => createConsole(app, { publicUrl: () => ORIGIN, version: '
 const filled = (path: string) =>
   path
     .replace('{merchant_id}', merchant)
+    .replace('{passkey_id}', 'cGFzc2tleQ')
     .replace('{user_id}', encodeId('user', merchantId))
     .replace('{session_id}', encodeId('session', merchantId));
 

@@ -13,7 +13,7 @@ import { networkOf } from '../platform/network-of.ts';
 import { findMerchant } from '../stores/index.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { isProofStale } from './accounts/decisions.ts';
-import { type ConsoleDeps, findSession, rolesOf, type SessionRow, users } from './accounts/index.ts';
+import { type ConsoleDeps, findSession, type SessionRow, users } from './accounts/index.ts';
 import { isSameOrigin, readSessionCookie } from './cookie.ts';
 import { movesMoney, needsSecondFactor, permissionsOf, type Roles } from './roles.ts';
 
@@ -52,7 +52,7 @@ export function checkCsrf(raw: RequestHead, token: string): void {
 }
 
 async function movesMoneyAnywhere({ db }: ConsoleDeps, userId: string): Promise<boolean> {
-  const { installationRole } = await rolesOf(db, userId, NIL_ID);
+  const { installationRole } = await users.rolesOf(db, userId, NIL_ID);
   const roles: Roles[] = (await users.membershipsOf(db, userId)).map(({ role }) => ({
     role,
     installationRole,
@@ -84,7 +84,7 @@ export async function sessionOf(
 export async function callerOf(deps: ConsoleDeps, session: SessionRow, { merchant: named, storeId }: Named) {
   const merchantId = named === undefined ? NIL_ID : (decodeId('merchant', named) ?? NIL_ID);
   const merchant = merchantId === NIL_ID ? undefined : await findMerchant(deps.db, merchantId);
-  const roles = await rolesOf(deps.db, session.user_id, merchantId);
+  const roles = await users.rolesOf(deps.db, session.user_id, merchantId);
   const isComplete = session.has_second_factor || !needsSecondFactor(roles);
   const actor = {
     kind: 'user' as const,

@@ -7,6 +7,7 @@ import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
+import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
 
@@ -24,7 +25,7 @@ const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, sa
 /** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
 export function createConsole(deps: ConsoleDeps, { publicUrl, version }: ConsoleOptions) {
   const place = { deps, publicUrl };
-  const open = openRoutes(place);
+  const open = [...openRoutes(place), ...passkeySignInRoutes(place)];
   const routes: Route[] = [
     ...open,
     ...auditRoutes(deps, [...ownRoutes(place), ...storeRoutes(deps), ...teamRoutes(deps)]),

@@ -59,13 +59,47 @@ async function showAccount(text) {
   me = await ask('GET', 'me');
   for (const id of ['come', 'prove']) show(id, false);
   for (const id of ['account', 'out']) show(id, true);
-  show('totp-begin', !me.second_factor);
-  show('totp-remove', me.second_factor);
+  show('totp-begin', !me.authenticator);
+  show('totp-remove', me.authenticator);
   const needed = !me.second_factor &&
     (me.installation_role !== null || me.merchants.some((one) => one.needs_second_factor));
   show('needed', needed);
   await showSessions();
+  await showPasskeys();
   say(text ?? 'You are signed in as ' + me.email + ': ' + rolesOf() + '.');
+}
+
+async function showPasskeys() {
+  const { data } = await ask('GET', 'factors/passkeys');
+  find('#passkeys').replaceChildren(...data.map((passkey) => {
+    const item = document.createElement('li');
+    item.textContent = passkey.name;
+    const remove = document.createElement('button');
+    remove.type = 'button';
+    remove.textContent = 'Remove';
+    remove.addEventListener('click', () => void run(async () => {
+      await ask('DELETE', 'factors/passkeys/' + passkey.passkey_id);
+      await showAccount('The passkey is removed.');
+    }));
+    item.append(remove);
+    return item;
+  }));
+}
+
+function checkName() {
+  if (!window.PublicKeyCredential?.parseCreationOptionsFromJSON)
+    throw new Error('This browser knows no passkeys on this page.');
+  if (/^[\\d.]+$|^\\[/.test(location.hostname))
+    throw new Error('A passkey belongs to a name: open this page by its name (localhost), not by an IP address.');
+}
+
+/** Asks one of the passkeys of this device or of a security key. */
+async function askPasskey(path) {
+  checkName();
+  const { options } = await ask('POST', path + '/options');
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  const credential = (await navigator.credentials.get({ publicKey })).toJSON();
+  return await ask('POST', path, { credential });
 }
 
 async function showSessions() {
@@ -99,14 +133,41 @@ onSubmit('come', async (form) => {
   if (answer.status === 'code_required') return say('Enter the code of your authenticator app too.');
   await showAccount();
 });
-onSubmit('prove', async (form, element) => {
-  await ask('POST', 'proof', form);
-  element.reset();
+async function goOn() {
+  find('#prove').reset();
   show('prove', false);
   const work = again;
   again = undefined;
   if (work !== undefined) await run(work);
+}
+onSubmit('prove', async (form) => {
+  await ask('POST', 'proof', form);
+  await goOn();
 });
+onClick('prove-passkey', async () => {
+  await askPasskey('proof/passkey');
+  await goOn();
+});
+onClick('come-passkey', async () => {
+  await askPasskey('sign-in/passkey');
+  await showAccount();
+});
+onSubmit('add-passkey', async (form, element) => {
+  checkName();
+  const { options } = await ask('POST', 'factors/passkeys/options');
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+  const credential = (await navigator.credentials.create({ publicKey })).toJSON();
+  const { recovery_codes } = await ask('POST', 'factors/passkeys', { ...form, credential });
+  element.reset();
+  showCodes(recovery_codes);
+  const kept = recovery_codes.length === 0 ? '' : ' Keep the recovery codes now: they are not shown again.';
+  await showAccount('Your passkey is set up.' + kept);
+});
+function showCodes(codes) {
+  if (codes.length === 0) return;
+  find('#codes').textContent = codes.join('\\n');
+  show('recovery', true);
+}
 onSubmit('set-password', async (form, element) => {
   await ask('POST', 'password', form);
   element.reset();
@@ -125,8 +186,7 @@ onSubmit('totp', async (form, element) => {
   const { recovery_codes } = await ask('POST', 'factors/totp/confirm', form);
   element.reset();
   show('totp', false);
-  find('#codes').textContent = recovery_codes.join('\\n');
-  show('recovery', true);
+  showCodes(recovery_codes);
   await showAccount('Your authenticator app is set up. Keep the recovery codes now: they are not shown again.');
 });
 onClick('totp-remove', async () => {
@@ -142,5 +202,6 @@ onClick('out', async () => {
 show('email', !byLink);
 find('#email input').disabled = byLink;
 show('once', byLink);
+show('come-passkey', !byLink);
 if (location.pathname.endsWith('/account')) void run(() => showAccount());
 `;

@@ -32,6 +32,7 @@ ${field(
 )}
 ${field('Code of your authenticator app, or a recovery code, if you have one', CODE)}
 <button>Sign in</button>
+<button id="come-passkey" type="button" hidden>Sign in with a passkey</button>
 </form>`;
 
 const PROVE = `<form id="prove" hidden>
@@ -39,11 +40,18 @@ const PROVE = `<form id="prove" hidden>
 ${field('Your password', `${PASSWORD} autocomplete="current-password" required`)}
 ${field('Code of your authenticator app, or a recovery code, if you have one', CODE)}
 <button>Go on</button>
+<button id="prove-passkey" type="button">Use a passkey</button>
 </form>`;
 
 const ACCOUNT = `<div id="account" hidden>
 <p><a href="/console">Open the console</a> · <a href="/docs/operating#people-and-roles">People and roles</a></p>
-<p id="needed" hidden>Your role needs a second factor: until an authenticator app is set up you may do nothing.</p>
+<p id="needed" hidden>Your role needs a second factor: until a passkey or an authenticator app is set up you may do nothing.</p>
+<form id="add-passkey">
+<h2>Passkeys</h2>
+<ul id="passkeys"></ul>
+${field('Name of a new passkey', 'name="name" maxlength="64" value="Passkey" required')}
+<button>Add a passkey</button>
+</form>
 <section>
 <h2>Authenticator app</h2>
 <button id="totp-begin" type="button">Set up an authenticator app</button>
@@ -53,12 +61,13 @@ const ACCOUNT = `<div id="account" hidden>
 ${field('The six digits that the app shows', `${CODE} required`)}
 <button>Confirm</button>
 </form>
-<div id="recovery" hidden>
-<p>Each of these codes works once in the place of the app. Keep them where nobody else finds them.</p>
-<pre id="codes"></pre>
-</div>
 <button id="totp-remove" type="button" hidden>Remove the authenticator app</button>
 </section>
+<div id="recovery" hidden>
+<h2>Recovery codes</h2>
+<p>Each of these codes works once in the place of the app or passkey. Keep them where nobody else finds them.</p>
+<pre id="codes"></pre>
+</div>
 <form id="set-password">
 <h2>Password</h2>
 ${field('New password, 12 characters or more', `${PASSWORD} minlength="12" autocomplete="new-password" required`)}

@@ -34,6 +34,7 @@ export async function clearIfGone(tx: Tx, userId: string): Promise<void> {
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return;
   await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
+  await tx.deleteFrom('console_passkey').where('user_id', '=', userId).execute();
   await dropSignInLinks(tx, userId);
 }
 
@@ -53,5 +54,6 @@ export async function sweepAccounts(db: Db, nowMs: number): Promise<void> {
       ]),
     )
     .execute();
+  await db.deleteFrom('console_challenge').where('expires_at_ms', '<', keptSince).execute();
   await sweepTries(db, nowMs);
 }

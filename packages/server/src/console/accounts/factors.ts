@@ -4,6 +4,7 @@ import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import type { Vault } from '../../platform/secrets/index.ts';
 import { matchingStep } from './decisions.ts';
+import { hasFactor, lockOwn } from './own-factors.ts';
 import { digestOfCode, makeRecoveryCode } from './secrets.ts';
 import { type Acting, keepOnly, recordOwn } from './sessions.ts';
 import type { UserRow } from './tables.ts';
@@ -13,6 +14,8 @@ const SECRET_BYTES = 20;
 const STEP_MS = 30_000;
 const RECOVERY_CODES = 10;
 const CODE = /^\d{6}$/;
+
+export { hasFactor };
 
 const contextOf = (userId: string) => `console totp ${userId}`;
 const totpOf = (secret: Uint8Array, label = 'user') =>
@@ -79,9 +82,19 @@ export async function takeRecoveryCode(
   return numUpdatedRows > 0n;
 }
 
+export async function forgetRecoveryCodes(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
+}
+
+/** New recovery codes for whoever has none. @returns none where there were some */
+export async function ensureRecoveryCodes(tx: Tx, userId: string): Promise<string[]> {
+  const codes = tx.selectFrom('console_recovery_code').select('user_id').where('user_id', '=', userId);
+  return (await codes.limit(1).executeTakeFirst()) === undefined ? await writeRecoveryCodes(tx, userId) : [];
+}
+
 async function writeRecoveryCodes(tx: Tx, userId: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, makeRecoveryCode);
-  await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
+  await forgetRecoveryCodes(tx, userId);
   await tx
     .insertInto('console_recovery_code')
     .values(codes.map((code) => ({ user_id: userId, digest: digestOfCode(code), used_at_ms: null })))
@@ -111,6 +124,7 @@ export async function confirmTotp(
   const step = user.totp_confirmed ? undefined : stepOf(deps.vault, user, code, nowMs);
   if (step === undefined) throw wrongCode();
   return await transact(deps.db, async (tx) => {
+    await lockOwn(tx, acting);
     const { numUpdatedRows } = await tx
       .updateTable('console_user')
       .set({ totp_confirmed: true, totp_used_step: step })
@@ -128,17 +142,22 @@ export async function confirmTotp(
   });
 }
 
-/** Takes the authenticator app and its recovery codes away. No session has a second factor then; all others end. */
+/**
+ * Takes the authenticator app away, and the recovery codes where no passkey is left. No session has a second factor then; all
+ * others end.
+ */
 export async function removeTotp(deps: ConsoleDeps, acting: Acting): Promise<void> {
   const { userId } = acting;
   await transact(deps.db, async (tx) => {
+    const user = await lockOwn(tx, acting);
     await tx
       .updateTable('console_user')
       .set({ totp_secret: null, totp_confirmed: false })
       .where('user_id', '=', userId)
       .execute();
-    await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
-    await keepOnly(tx, acting, deps.clock.nowMs(), { hasSecondFactor: false });
+    const isLeft = await hasFactor(tx, { ...user, totp_confirmed: false });
+    if (!isLeft) await forgetRecoveryCodes(tx, userId);
+    await keepOnly(tx, acting, deps.clock.nowMs(), isLeft ? {} : { hasSecondFactor: false });
     await recordOwn(tx, deps, acting, { action: 'factors.removeTotp' });
   });
 }

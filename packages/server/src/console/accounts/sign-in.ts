@@ -2,7 +2,8 @@ import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { dropSignInLinks } from './clear.ts';
 import { takeRecoveryCode, takeTotp } from './factors.ts';
-import { isUnchanged, lockUser } from './lock-user.ts';
+import { isUnchanged } from './lock-user.ts';
+import { hasFactor, lockOwn } from './own-factors.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { type Acting, type Device, keepOnly, type NewSession, openSession, recordOwn } from './sessions.ts';
 import type { UserRow } from './tables.ts';
@@ -32,7 +33,7 @@ async function checkFactor(
   user: UserRow,
   { code, tries }: { code: string | undefined; tries: FactorTries },
 ): Promise<SecondFactor> {
-  if (!user.totp_confirmed) return 'none_set_up';
+  if (!(await hasFactor(deps.db, user))) return 'none_set_up';
   if (code === undefined || code === '') return 'missing';
   for (const kind of tries)
     if (!(await takeTry(deps.db, kind, user.user_id, deps.clock.nowMs()))) return 'wrong';
@@ -108,7 +109,7 @@ export async function setPassword(deps: ConsoleDeps, acting: Acting, password: s
   const password_hash = await hashPassword(password, email);
   await transact(deps.db, async (tx) => {
     // Sign-ins with the password of before wait here, and find another one.
-    await lockUser(tx, userId);
+    await lockOwn(tx, acting);
     await tx.updateTable('console_user').set({ password_hash }).where('user_id', '=', userId).execute();
     await dropSignInLinks(tx, userId);
     await keepOnly(tx, acting, deps.clock.nowMs(), {});

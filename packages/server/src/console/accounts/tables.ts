@@ -46,6 +46,16 @@ declare module '../../platform/db/db.ts' {
     };
     console_session: SessionRow;
     console_recovery_code: { user_id: string; digest: Buffer; used_at_ms: bigint | number | null };
+    console_passkey: {
+      credential_id: Buffer;
+      user_id: string;
+      name: string;
+      public_key: Buffer;
+      counter: bigint | number;
+      created_at_ms: bigint | number;
+      used_at_ms: bigint | number | null;
+    };
+    console_challenge: { digest: Buffer; expires_at_ms: bigint | number };
     console_attempt: { subject: Buffer; times_ms: (bigint | number)[]; last_at_ms: bigint | number };
   }
 }

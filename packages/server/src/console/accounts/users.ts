@@ -57,7 +57,17 @@ export async function listUsers(
     .leftJoin('console_membership as m', (join) =>
       join.onRef('m.user_id', '=', 'u.user_id').on('m.merchant_id', '=', merchantId),
     )
-    .select(['u.user_id', 'u.email', 'u.totp_confirmed', 'u.installation_role', 'm.role'])
+    .select(['u.user_id', 'u.email', 'u.installation_role', 'm.role'])
+    .select((is) =>
+      is
+        .or([
+          is('u.totp_confirmed', '=', true),
+          is.exists(
+            is.selectFrom('console_passkey as p').select('p.user_id').whereRef('p.user_id', '=', 'u.user_id'),
+          ),
+        ])
+        .as('has_factor'),
+    )
     .where(merchantId === NIL_ID ? 'u.installation_role' : 'm.role', 'is not', null)
     .execute();
   const invited = await db
@@ -74,7 +84,7 @@ export async function listUsers(
       email: one.email,
       role: (merchantId === NIL_ID ? one.installation_role : one.role) ?? '',
       isInvited: false,
-      hasSecondFactor: one.totp_confirmed,
+      hasSecondFactor: Boolean(one.has_factor),
     })),
     ...invited.map(({ user_id: userId, email, role }) => ({
       userId,

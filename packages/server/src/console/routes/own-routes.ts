@@ -1,58 +1,38 @@
 import Type from 'typebox';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
-import { Fail, invariant } from '../../platform/fail.ts';
-import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import { defineRoute, type Route } from '../../platform/http/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
 import {
-  type Acting,
   type ConsoleDeps,
   endSession,
   factors,
   listSessions,
   redeemLink,
-  rolesOf,
   signIns,
   users,
 } from '../accounts/index.ts';
-import { csrfTokenOf, OWN } from '../authenticate.ts';
+import { csrfTokenOf } from '../authenticate.ts';
 import { readSessionCookie, sessionCookie } from '../cookie.ts';
 import { needsSecondFactor, permissionsOf } from '../roles.ts';
+import {
+  actingOf,
+  common,
+  DONE,
+  Done,
+  deviceOf,
+  freshOwn,
+  own,
+  type Place,
+  type Request,
+  SignedIn,
+  signedIn,
+  userOf,
+} from './own.ts';
+import { passkeyRoutes } from './passkey-routes.ts';
 
-type Request = RouteRequest<unknown, unknown, unknown>;
-type Place = { deps: ConsoleDeps; publicUrl: () => string };
-
-const Done = Type.Object({ done: Type.Boolean() });
-const DONE = { body: { done: true } };
 const Text = (max: number) => Type.String({ minLength: 1, maxLength: max });
-const SignedIn = Type.Object({
-  status: Type.Union([Type.Literal('signed_in'), Type.Literal('code_required')]),
-});
-const own = { name: OWN };
-const freshOwn = { name: OWN, isProofFresh: true };
-const common = { scope: 'read' as const, tag: 'You' };
-
-const deviceOf = ({ remoteAddress, headers }: Request) => ({
-  remoteAddress,
-  userAgent: headers['user-agent'] ?? '',
-});
-
-/** The person who is signed in. */
-export function userOf({ caller: { actor } }: Pick<Request, 'caller'>) {
-  invariant(actor.kind === 'user', 'keys do not come here');
-  return actor;
-}
-
-const actingOf = (request: Request): Acting => {
-  const { remoteAddress, requestId } = request;
-  const { userId, sessionId } = userOf(request);
-  return { userId, sessionId, remoteAddress, requestId };
-};
-
-const signedIn = (publicUrl: string, session: signIns.SignIn) =>
-  session === 'code_required'
-    ? { body: { status: session } }
-    : { body: { status: 'signed_in' as const }, headers: sessionCookie(publicUrl, session.token) };
 
 /** For people who have no session yet. */
 export function openRoutes({ deps, publicUrl }: Place): Route[] {
@@ -94,7 +74,8 @@ const Me = Type.Object({
   email: Type.String(),
   csrf_token: Type.String({ description: 'For the header X-CSRF-Token of every change.' }),
   installation_role: Type.Union([Type.String(), Type.Null()]),
-  second_factor: Type.Boolean({ description: 'An authenticator app is set up.' }),
+  second_factor: Type.Boolean({ description: 'An authenticator app is set up, or a passkey.' }),
+  authenticator: Type.Boolean({ description: 'An authenticator app is set up.' }),
   merchants: Type.Array(
     Type.Object({
       merchant_id: Type.String(),
@@ -110,14 +91,15 @@ const Me = Type.Object({
 async function readMe({ deps, publicUrl }: Place, request: Request) {
   const { userId } = userOf(request);
   const user = await users.getUser(deps.db, userId);
-  const { installationRole } = await rolesOf(deps.db, userId, NIL_ID);
+  const { installationRole } = await users.rolesOf(deps.db, userId, NIL_ID);
   const memberships = await users.membershipsOf(deps.db, userId);
   return {
     user_id: encodeId('user', userId),
     email: user.email,
     csrf_token: csrfTokenOf(readSessionCookie(request, publicUrl()) ?? ''),
     installation_role: installationRole,
-    second_factor: user.totp_confirmed,
+    second_factor: await factors.hasFactor(deps.db, user),
+    authenticator: user.totp_confirmed,
     merchants: memberships.map(({ merchant_id: id, name, mode, role }) => ({
       merchant_id: encodeId('merchant', id),
       name,
@@ -303,6 +285,7 @@ function factorRoutes({ deps, publicUrl }: Place): Route[] {
 
 /** What is one's own. */
 export const ownRoutes = (place: Place): Route[] => [
+  ...passkeyRoutes(place),
   ...sessionRoutes(place),
   ...listRoutes(place),
   ...passwordRoutes(place),

@@ -6,7 +6,7 @@ import { defineRoute, type Route, type RouteRequest } from '../../platform/http/
 import { decodeId, encodeId } from '../../tenancy/index.ts';
 import { type ConsoleDeps, users } from '../accounts/index.ts';
 import { type Permission, ROLES } from '../roles.ts';
-import { userOf } from './own-routes.ts';
+import { userOf } from './own.ts';
 
 type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
 
