@@ -194,4 +194,26 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     expect([faults, await page.title()]).toEqual([[], 'Florin console']);
     await page.context().close();
   });
+
+  test('who has a role with two merchants goes from one to the other', { timeout: LONG_MS }, async () => {
+    const { page, userId, faults } = await signIn('viewer');
+    const other = await service.createMerchant();
+    await service.app.db
+      .insertInto('console_membership')
+      .values({
+        merchant_id: other.merchantId,
+        user_id: userId,
+        role: 'viewer',
+        created_at_ms: service.app.clock.nowMs(),
+      })
+      .execute();
+    await page.reload();
+    const id = encodeId('merchant', other.merchantId);
+    await page.getByLabel('Merchant').selectOption(id);
+    await page.waitForURL(new RegExp(`/console/${id}/store_\\w+/payments`));
+    await page.getByRole('heading', { name: 'Payments' }).waitFor();
+    expect(await page.getByLabel('Merchant').inputValue()).toBe(id);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
 });

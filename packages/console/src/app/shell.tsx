@@ -18,16 +18,18 @@ import { useState } from 'react';
 import { ApiError, call } from './api.ts';
 import { FactorNeeded, LeaveFor, Sheet, SIGN_IN } from './doors.tsx';
 import { useKeys } from './keyboard.ts';
-import { usePlace } from './place.ts';
+import { useFilters, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
 import { SECTIONS } from './sections.ts';
 import { lacksFactor, type Me, meQuery, storesQuery } from './session.ts';
 import { Trouble } from './trouble.tsx';
 
-/** Where an address leads without merchant or store: to the first ones of the person. */
+/** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
 export function HomePage() {
   const me = useQuery(meQuery);
-  const first = me.data?.merchants[0];
+  const { merchant: chosen } = useFilters();
+  const merchants = me.data?.merchants ?? [];
+  const first = merchants.find(({ merchant_id }) => merchant_id === chosen) ?? merchants[0];
   const isComplete = me.data !== undefined && first !== undefined && !lacksFactor(me.data, first);
   const stores = useQuery({ ...storesQuery(first?.merchant_id ?? ''), enabled: isComplete });
   if (me.error !== null) return <NotIn error={me.error} />;
@@ -85,7 +87,7 @@ function Switch({ me }: { me: Me }) {
           aria-label="Merchant"
           size="xs"
           value={merchant}
-          onChange={() => void navigate({ to: '/' })}
+          onChange={({ currentTarget: { value } }) => void navigate({ to: '/', search: { merchant: value } })}
           data={me.merchants.map(({ merchant_id, name, mode }) => ({
             value: merchant_id,
             label: `${name} (${mode})`,
