@@ -6,7 +6,7 @@ import type { ChainEnvironment } from '../conformance-environment.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
 import { LosingNode } from './losing-node.ts';
 
-/** Beyond the minute that a transaction is valid, and the minute for nodes that are behind. */
+/** Beyond the minute that a transaction is valid. */
 const EXPIRED_MS = 180_000;
 const FOR_FEES = 1_000 * TRX;
 

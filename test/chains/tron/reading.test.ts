@@ -89,6 +89,25 @@ describe.skipIf(!hasAnvil())('reading Tron', () => {
     expect((await local.open(own).scan(query)).transfers).toHaveLength(1);
   });
 
+  test('K2: a call that ran out of time is undone, and what it logged before is no deposit', async () => {
+    const { address, cursor } = await paid();
+    await local.mine(FINAL_BLOCKS);
+    const query = { level: 'final', cursor, watch: [address] } as const;
+    const told = (change: object) =>
+      local
+        .open(
+          lying(own, (method, answer) =>
+            method === INFOS && Array.isArray(answer) ? answer.map((one) => ({ ...one, ...change })) : answer,
+          ),
+        )
+        .scan(query);
+    const undone = { result: 'FAILED', receipt: { result: 'OUT_OF_TIME' } };
+    expect((await told(undone)).transfers).toEqual([]);
+    await expect(told({ receipt: {} })).rejects.toThrow(/is not clear/);
+    await expect(told({ result: 'FAILED' })).rejects.toThrow(/is not clear/);
+    expect((await told({ result: 'SUCESS' })).transfers).toHaveLength(1);
+  });
+
   test('what is final is agreed on: of two that differ nothing is known, of three the two count', async () => {
     const { address, cursor, txId } = await paid();
     await local.mine(FINAL_BLOCKS);

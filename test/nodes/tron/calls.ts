@@ -59,9 +59,11 @@ const BOTH: Record<string, Call> = {
   },
   gettransactionbyid: (view, { value }, solid) => presentTransactionOf(view, textOf(value), solid),
   gettransactioninfobyid: (view, { value }, solid) => view.info(textOf(value), solid) ?? nothing,
-  // Nothing for a block without transactions, and for one that the node does not have.
-  gettransactioninfobyblocknum: (view, { num }, solid) =>
-    view.block(Number(num ?? 0), solid)?.included.map(({ info }) => info) ?? [],
+  // Nothing for a block without transactions, and for one that the node does not have; of the first block something else.
+  gettransactioninfobyblocknum: (view, { num }, solid) => {
+    const number = Number(num ?? 0);
+    return number <= 0 ? nothing : (view.block(number, solid)?.included.map(({ info }) => info) ?? []);
+  },
   getaccount: (view, { address, visible }, solid) => {
     const account = view.chain.account(hexAddress(address), view.head(solid).number);
     return account === undefined ? nothing : presentAccount(account, visible === true);

@@ -113,9 +113,8 @@ async function scanTip<T extends PlacedTransfer, Snapshot extends SnapshotHeads>
   const begin = firstBlockAfter(after);
   // A scan of the final blocks catches up first.
   if (final.height - begin > BLOCKS_MAX) return { ...answer, transfers: [], complete: false };
-  const found: T[] = [];
-  if (begin <= final.height) found.push(...(await source.finalTransfers(begin, final.height)));
-  found.push(...(await source.tipTransfers(snapshot, begin)));
+  const below = begin <= final.height ? await source.finalTransfers(begin, final.height) : [];
+  const found = below.concat(await source.tipTransfers(snapshot, begin));
   const open = found.filter((one) => isAfter(one, after));
   const watched = await keepWatched(open, query.watch);
   const transfers = await source.present(snapshot, watched.slice(0, limit));

@@ -156,8 +156,8 @@ export class RpcEndpoint {
     if (status === STATUS_BUSY)
       throw new EndpointFailed('busy', 'limits the rate of calls (429)', retryAfter);
     if (status >= STATUS_BROKEN) throw new EndpointFailed('busy', `answered ${status}`, retryAfter);
-    // Some nodes give errors of JSON-RPC with a status of 400.
-    if (status !== 200 && !body.startsWith('{')) throw new EndpointFailed('status', `answered ${status}`);
+    if (status !== 200 && !(wire.takesErrorStatus && body.startsWith('{')))
+      throw new EndpointFailed('status', `answered ${status}`);
     return wire.read(body, requests.length);
   }
 

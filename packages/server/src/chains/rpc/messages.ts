@@ -31,6 +31,8 @@ export type RpcAnswer = { result: unknown } | { refusal: NodeError };
 export interface RpcWire {
   /** Whether one exchange may hold several calls. */
   readonly takesBatches: boolean;
+  /** Whether an object is an answer whatever the status of HTTP: some nodes give errors of JSON-RPC with a status of 400. */
+  readonly takesErrorStatus: boolean;
   /** Below the URL of the endpoint. */
   path(requests: readonly NodeRequest[]): string;
   write(requests: readonly NodeRequest[]): string;
@@ -44,6 +46,7 @@ export interface RpcWire {
 
 export const JSON_RPC: RpcWire = {
   takesBatches: true,
+  takesErrorStatus: true,
   path: () => '',
   write: writeRequests,
   read: readAnswers,

@@ -11,13 +11,14 @@ import {
   readWord,
   unusable,
 } from './node-answers.ts';
+import { outcomeOf } from './outcome.ts';
 
 /** keccak-256 of `Transfer(address,address,uint256)`. */
 const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const TRANSFER_TOPICS = 3;
 const MS = 1_000n;
 
-/** A transfer of a listed token above 0, as its log says: what the call returned is not believed. */
+/** A transfer of a listed token above 0, as its log says; what the call returned is not believed, as USDT returns false. */
 export interface LoggedTransfer extends PlacedTransfer {
   asset: Asset;
   from: string;
@@ -42,37 +43,44 @@ export function tokensByAccount({ tokens }: Pick<TronNetwork, 'tokens'>): Tokens
 }
 
 /**
- * The transfers in a block, by the answer of `gettransactioninfobyblocknum`.
+ * The transfers in a block, by the infos of its transactions: of calls that succeeded alone.
  *
- * @returns undefined where the answer names no transaction: the block has none, or the node does not have the block
  * @throws ChainUnavailable
  */
 export function readBlockTransfers(
-  answer: unknown,
+  infos: readonly Record<string, unknown>[],
   height: bigint,
   tokens: TokensByAccount,
-): LoggedTransfer[] | undefined {
-  const infos = readList(answer, 'the transactions of a block');
-  if (infos.length === 0) return undefined;
+): LoggedTransfer[] {
   const found: LoggedTransfer[] = [];
   let before = 0;
-  for (const one of infos) {
-    const info = readRecord(one, 'a transaction');
-    if (readNumber(info.blockNumber, 'the block of a transaction') !== height)
-      throw unusable('a transaction is of another block than was asked for');
+  for (const info of infos) {
     const logs = readList(info.log ?? [], 'the logs of a transaction');
+    const transfers = readTransfers(info, tokens);
     const place = {
       txId: readHex(info.id, 'the id of a transaction', 32),
       height,
       time: Number(readNumber(info.blockTimeStamp, 'the time of a block') / MS),
     };
-    for (const [index, log] of logs.entries()) {
-      const transfer = readTransferLog(log, tokens);
-      if (transfer !== undefined) found.push({ ...transfer, ...place, index, logIndex: before + index });
-    }
+    for (const { index, ...transfer } of transfers)
+      found.push({ ...transfer, ...place, index, logIndex: before + index });
     before += logs.length;
   }
   return found;
+}
+
+/** By their place among the logs of the transaction. @throws ChainUnavailable where it is not clear whether it succeeded */
+export function readTransfers(info: Record<string, unknown>, tokens: TokensByAccount) {
+  const outcome = outcomeOf(info);
+  if (outcome === 'failed') return [];
+  const logs = readList(info.log ?? [], 'the logs of a transaction');
+  const transfers = logs.flatMap((log, index) => {
+    const transfer = readTransferLog(log, tokens);
+    return transfer === undefined ? [] : [{ ...transfer, index }];
+  });
+  if (outcome === 'unclear' && transfers.length > 0)
+    throw unusable('whether a transaction with transfers succeeded is not clear');
+  return transfers;
 }
 
 /** Other tokens, other events and transfers of 0 are undefined. */

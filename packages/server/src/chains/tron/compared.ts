@@ -8,7 +8,13 @@ const INFO = ['id', 'blockNumber', 'blockTimeStamp', 'fee', 'result', 'contract_
 const LOG = ['address', 'topics', 'data'];
 
 const VIEWS: Record<string, View> = {
-  getblock: (answer) => (isObject(answer) ? [answer.blockID ?? null, answer.block_header ?? null] : answer),
+  getblock: (answer) =>
+    isObject(answer)
+      ? [
+          fields(answer, ['blockID', 'block_header']),
+          each(answer.transactions ?? [], (one) => fields(one, ['txID'])),
+        ]
+      : answer,
   gettransactioninfobyid: info,
   gettransactioninfobyblocknum: (answer) => each(answer, info),
   triggerconstantcontract: (answer) =>

@@ -15,6 +15,10 @@ export const balanceCall = (address: string): string => BALANCE_OF + addressWord
 export const transferCall = (to: string, amount: bigint): string =>
   TRANSFER + addressWord(to) + word(amount.toString(16));
 
+/** The account `0x…` that such a call pays. */
+export const recipientOf = (data: Uint8Array): string =>
+  `0x${Buffer.from(data.subarray(16, 36)).toString('hex')}`;
+
 /** The fields of `triggerconstantcontract`, which runs a call and keeps nothing. */
 export const constantCall = (caller: string, contract: string, data: string) => ({
   owner_address: caller,

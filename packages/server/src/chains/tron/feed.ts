@@ -1,16 +1,15 @@
 import { ExpiringMap } from '../blocks/expiring-map.ts';
-import { ChainUnavailable } from '../port/port-errors.ts';
-import { slicesOf } from '../rpc/slices.ts';
 import {
   type LoggedTransfer,
   readBlockTransfers,
   type TokensByAccount,
   tokensByAccount,
 } from './block-transfers.ts';
+import { readFinalBlocks, readFinalHeaders } from './final-blocks.ts';
 import { type Header, readHeader } from './headers.ts';
 import type { TronNetwork } from './network.ts';
-import { ofView, type TronNode } from './node.ts';
-import { orUnavailable, readResult, unusable } from './node-answers.ts';
+import type { TronNode } from './node.ts';
+import { orUnavailable, unusable } from './node-answers.ts';
 import { TipBlocks } from './tip.ts';
 
 /** A block. */
@@ -18,8 +17,6 @@ const REFRESH_MS = 3_000;
 /** As long as the longest pause between two scans: then everything is read once more, in case a node left something out. */
 const KEEP_MS = 600_000;
 const KEPT_TRANSFERS_MAX = 150_000;
-/** Blocks that are read at once: some 300 kB each on mainnet. */
-const BLOCKS_AT_ONCE = 16;
 
 export interface Snapshot {
   head: Header;
@@ -86,11 +83,10 @@ export class TronFeed {
         const known = kept.get(height);
         if (known !== undefined) found.set(height, known);
       }
-      for (const some of slicesOf(
-        heights.filter((height) => !found.has(height)),
-        BLOCKS_AT_ONCE,
-      )) {
-        for (const [height, transfers] of await this.#readFinal(some)) {
+      const missing = heights.filter((height) => !found.has(height));
+      for await (const blocks of readFinalBlocks(this.#node, missing)) {
+        for (const [height, infos] of blocks) {
+          const transfers = readBlockTransfers(infos, height, this.#tokens);
           found.set(height, transfers);
           kept.set(height, transfers, 1 + transfers.length);
         }
@@ -109,10 +105,7 @@ export class TronFeed {
 
   /** Headers of final blocks, where two endpoints agree; a height that they do not have is absent. */
   async finalHeaders(heights: readonly bigint[]): Promise<Map<bigint, Header>> {
-    const asked = [...new Set(heights)];
-    const answers = await this.#node.agreedMany(asked.map(headerRequest));
-    const headers = answers.flatMap((answer) => readHeader(readResult(answer)) ?? []);
-    return new Map(headers.map((header) => [header.height, header]));
+    return await readFinalHeaders(this.#node, heights);
   }
 
   async #refresh(): Promise<Snapshot> {
@@ -143,31 +136,6 @@ export class TronFeed {
     return there === undefined ? final.height > before.height : there.hash !== before.hash;
   }
 
-  async #readFinal(heights: readonly bigint[]): Promise<[bigint, LoggedTransfer[]][]> {
-    const method = ofView('solid', 'gettransactioninfobyblocknum');
-    const answers = await this.#node.agreedMany(
-      heights.map((height) => ({ method, params: [{ num: Number(height) }] })),
-    );
-    const read = heights.map(
-      (height, i) => [height, readBlockTransfers(readResult(answers[i]), height, this.#tokens)] as const,
-    );
-    await this.#assertEmpty(read.flatMap(([height, transfers]) => (transfers === undefined ? [height] : [])));
-    return read.map(([height, transfers]) => [height, transfers ?? []]);
-  }
-
-  /** A node answers the same for a block without transactions and for one that it does not have. */
-  async #assertEmpty(heights: readonly bigint[]): Promise<void> {
-    if (heights.length === 0) return;
-    const headers = await this.finalHeaders(heights);
-    for (const height of heights) {
-      if (headers.get(height)?.isEmpty !== true)
-        throw new ChainUnavailable(
-          'trc20',
-          `the nodes leave out the transactions of the final block ${height}`,
-        );
-    }
-  }
-
   #emptied() {
     return new ExpiringMap<bigint, readonly LoggedTransfer[]>(this.#keepMs, KEPT_TRANSFERS_MAX);
   }
@@ -179,8 +147,3 @@ export class TronFeed {
     return await mine;
   }
 }
-
-const headerRequest = (height: bigint) => ({
-  method: ofView('solid', 'getblock'),
-  params: [{ id_or_num: String(height), detail: false }],
-});

@@ -62,8 +62,9 @@ export async function feeLimitOf(
   const fields = constantCall(call.owner, call.contract, data);
   const answer = await orUnavailable(node.call('wallet/triggerconstantcontract', [fields]));
   const result = readConstantResult(answer);
-  // What would revert now may pass once the block is made.
-  const energy = result.data === undefined ? TRANSFER_ENERGY : result.energy;
+  // A recipient may be without the token by the time of the block, and what reverts now may pass then. What is not used costs nothing.
+  const energy =
+    result.energy > TRANSFER_ENERGY && result.data !== undefined ? result.energy : TRANSFER_ENERGY;
   const { energy: price } = await prices.read();
   const limit = ((energy * (100n + MARGIN_PERCENT)) / 100n) * price;
   const { feeLimit: ceiling } = network.feeCeilings;

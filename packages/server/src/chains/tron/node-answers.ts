@@ -35,5 +35,10 @@ export function readWord(value: unknown, name: string): bigint {
 
 /** What a node does not have is an object without fields. */
 export function isNothing(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && Object.keys(answer).length === 0;
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    !Array.isArray(answer) &&
+    Object.keys(answer).length === 0
+  );
 }

@@ -28,6 +28,9 @@ import type { TronNetwork } from './network.ts';
 import type { TronNode } from './node.ts';
 import { isNothing, orUnavailable } from './node-answers.ts';
 
+/** Nodes tell nothing of the transactions of the first block. */
+const FIRST_READ = 1n;
+
 /** The addresses of a merchant, derived from public keys alone. */
 export interface TronWallets {
   hot: string;
@@ -57,7 +60,7 @@ export class TronReader implements ChainReader {
   constructor(options: ReaderOptions) {
     const { feed, beginsAt = 0n } = options;
     this.#options = options;
-    this.#scanning = { source: blockSource(feed), beginsAt };
+    this.#scanning = { source: blockSource(feed), beginsAt: beginsAt < FIRST_READ ? FIRST_READ : beginsAt };
   }
 
   async validateAddress(address: string, { online = false }: ValidateOptions = {}): Promise<AddressCheck> {

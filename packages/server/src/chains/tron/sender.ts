@@ -33,6 +33,8 @@ export interface SenderOptions {
 /** From the newest block on: what has not been in a block until then never is. */
 const VALID_MS = 60_000n;
 const SECOND_MS = 1_000n;
+/** The newest block is less than a minute later than the solid one, as a rule. */
+const HEAD_MS_MAX = 600_000n;
 
 /** The part of `Chain` that builds, sends and watches, for one live merchant. */
 export class TronSender {
@@ -83,7 +85,10 @@ export class TronSender {
   async nativeBalance(address: string): Promise<bigint> {
     const call = this.#options.node.call('wallet/getaccount', [{ address, visible: true }]);
     const answer = await orUnavailable(call);
-    return isNothing(answer) ? 0n : readNumber(readRecord(answer, 'an account').balance, 'a balance');
+    if (isNothing(answer)) return 0n;
+    const account = readRecord(answer, 'an account');
+    if (account.address !== address) throw unusable('a node answers with another account');
+    return readNumber(account.balance, 'a balance');
   }
 
   /**
@@ -95,6 +100,8 @@ export class TronSender {
     const { final } = await feed.snapshot();
     const head = readHeader(await orUnavailable(node.newest('head')));
     if (head === undefined) throw unusable('there is no newest block');
+    if (head.timeMs < final.timeMs || head.timeMs > final.timeMs + HEAD_MS_MAX)
+      throw unusable('the time of the newest block is not a little later than that of the solid one');
     const second = head.timeMs - (head.timeMs % SECOND_MS);
     return {
       refBlockBytes: Uint8Array.from(Buffer.from(final.hash.slice(12, 16), 'hex')),

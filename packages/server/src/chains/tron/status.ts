@@ -1,66 +1,80 @@
+import { accountOfTron, type TronTransaction, tronOfAccount } from '@florin/signer/tron';
 import type { SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { readTransfers, type TokensByAccount, tokensByAccount } from './block-transfers.ts';
+import { recipientOf } from './contract-call.ts';
 import type { TronFeed } from './feed.ts';
-import { type Header, readHeader } from './headers.ts';
+import { readFinalHeaders, readFinalIds } from './final-blocks.ts';
+import type { Header } from './headers.ts';
+import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
-import {
-  isNothing,
-  orUnavailable,
-  readHex,
-  readNumber,
-  readRecord,
-  readResult,
-  unusable,
-} from './node-answers.ts';
+import { isNothing, orUnavailable, readHex, readNumber, readRecord, unusable } from './node-answers.ts';
+import { outcomeOf } from './outcome.ts';
 import { readSigned } from './signing.ts';
 
 /** So many seconds a block is solid behind its making, as a rule. */
 const SOLID_SECONDS = 57;
-/** Past its expiration: another node of the same provider may be some blocks behind the one that named the newest block. */
-const EXPIRED_MS = 60_000n;
 /** What the bytes of a transaction name of the number of its reference block. */
 const REFERABLE = 65_536n;
 const BLOCK_MS = 3_000n;
 /** Blocks that the reference is before the expiration, at most: an hour, six times as long as any transaction is valid. */
 const REFERENCE_AGE = 1_200n;
 
-interface Nodes {
+interface StatusOptions {
   node: TronNode;
   feed: TronFeed;
+  network: Pick<TronNetwork, 'tokens'>;
+}
+
+interface Asked {
+  tx: SignedTx;
+  signed: TronTransaction;
+  tokens: TokensByAccount;
 }
 
 /** @throws ChainUnavailable */
-export async function readStatus(nodes: Nodes, tx: SignedTx): Promise<TxStatus> {
-  const { node } = nodes;
-  const final = readInfo(await orUnavailable(node.agreed(infoCall('solid'), [{ value: tx.txId }])), tx);
-  if (final !== undefined)
-    return { ...final, state: final.state === 'included' ? 'final' : 'failed', final: true };
-  const dead = await proveDead(nodes, tx);
-  if (dead !== undefined) return { state: 'dead', final: true, height: dead.height };
-  const seen = readInfo(await orUnavailable(node.call(infoCall('head'), [{ value: tx.txId }])), tx);
-  if (seen !== undefined) {
-    const { head } = await nodes.feed.snapshot();
-    return { ...seen, finalAt: Math.max(head.time, seen.time + SOLID_SECONDS) };
+export async function readStatus(options: StatusOptions, tx: SignedTx): Promise<TxStatus> {
+  const { node, feed } = options;
+  const signed = readSigned(tx.raw);
+  if (signed === undefined || signed.txId !== tx.txId) throw unusable('these are no bytes of ours');
+  const asked = { tx, signed: signed.transaction, tokens: tokensByAccount(options.network) };
+  const { head, final } = await feed.snapshot();
+  const known = readInfo(await orUnavailable(node.agreed(infoCall('solid'), [{ value: tx.txId }])), asked);
+  if (known !== undefined) {
+    if (known.height > final.height) throw unusable('a transaction is final above the final block');
+    return { ...known, state: known.state === 'included' ? 'final' : 'failed', final: true };
   }
+  const dead = await proveDead(node, asked, final);
+  if (dead !== undefined) return { state: 'dead', final: true, height: dead.height };
+  const seen = readInfo(await orUnavailable(node.call(infoCall('head'), [{ value: tx.txId }])), asked);
+  if (seen !== undefined) return { ...seen, finalAt: Math.max(head.time, seen.time + SOLID_SECONDS) };
   const waiting = await orUnavailable(node.call('wallet/gettransactionfrompending', [{ value: tx.txId }]));
-  return { state: isNothing(waiting) ? 'unknown' : 'pending', final: false };
+  if (isNothing(waiting)) return { state: 'unknown', final: false };
+  if (readRecord(waiting, 'a transaction').txID !== tx.txId)
+    throw unusable('a node answers with another transaction');
+  return { state: 'pending', final: false };
 }
 
 const infoCall = (view: 'head' | 'solid') => ofView(view, 'gettransactioninfobyid');
 
 interface Included extends TxStatus {
   state: 'included' | 'failed';
+  height: bigint;
   time: number;
 }
 
-/** @returns undefined where the node has no such transaction in a block */
-function readInfo(answer: unknown, tx: SignedTx): Included | undefined {
+/** @returns undefined where the node has no such transaction in a block. @throws ChainUnavailable where it is not clear what became of it */
+function readInfo(answer: unknown, asked: Asked): Included | undefined {
   if (isNothing(answer)) return undefined;
+  const { tx } = asked;
   const info = readRecord(answer, 'a transaction');
   if (readHex(info.id, 'the id of a transaction', 32) !== tx.txId)
     throw unusable('a node answers with another transaction');
-  const receipt = readRecord(info.receipt, 'a receipt');
-  const isOk = receipt.result === 'SUCCESS' && info.result === undefined;
+  const outcome = outcomeOf(info);
+  if (outcome === 'unclear' || info.blockNumber === undefined)
+    throw unusable(`what became of ${tx.txId} is not clear`);
+  const isOk = outcome === 'succeeded';
+  if (isOk && !hasTransferred(info, asked)) throw unusable(`${tx.txId} succeeded and moved nothing`);
   return {
     state: isOk ? 'included' : 'failed',
     final: false,
@@ -68,57 +82,61 @@ function readInfo(answer: unknown, tx: SignedTx): Included | undefined {
     time: Number(readNumber(info.blockTimeStamp, 'the time of a block') / 1_000n),
     fee: readNumber(info.fee, 'the fee of a transaction'),
     itemOk: tx.itemIds.map(() => isOk),
-    ...(!isOk && { reason: reasonOf(receipt.result) }),
+    ...(!isOk && { reason: reasonOf(info) }),
   };
 }
 
-function reasonOf(result: unknown): string {
-  return typeof result === 'string' ? result.toLowerCase().slice(0, 100) : 'refused';
+/** A token may say that it succeeded and do nothing: the payment is its log. */
+function hasTransferred(info: Record<string, unknown>, { signed: { contract }, tokens }: Asked): boolean {
+  if (contract.kind !== 'trigger') return false;
+  const asset = tokens.get(accountOfTron(contract.contract).slice(2).toLowerCase());
+  const to = tronOfAccount(recipientOf(contract.data));
+  return readTransfers(info, tokens).some(
+    (one) => one.asset === asset && one.from === contract.owner && one.to === to,
+  );
+}
+
+function reasonOf(info: Record<string, unknown>): string {
+  const { result } = readRecord(info.receipt, 'a receipt');
+  return String(result).toLowerCase();
 }
 
 /**
- * The solid block that proves that a transaction is in no block and never will be: its expiration is past, and those who say that they do
- * not have it have all blocks that it could be in, from the one that it refers to.
+ * The solid block that proves that a transaction is in no block and never will be: its expiration is past, and it is in none of the blocks
+ * that it could be in, which are read for this. A node's index of transactions is not asked: it may lack what the blocks have.
  *
  * @returns undefined where it may still be in a block
  * @throws ChainUnavailable where the nodes cannot prove it
  */
-async function proveDead({ node, feed }: Nodes, tx: SignedTx): Promise<Header | undefined> {
-  const expiresAtMs = tx.validUntil?.timeMs;
-  if (expiresAtMs === undefined) return undefined;
-  const { final } = await feed.snapshot();
-  if (final.timeMs < BigInt(expiresAtMs) + EXPIRED_MS) return undefined;
-  const reference = referenceOf(tx, final);
-  const method = ofView('solid', 'getblock');
-  const blockCall = (height: bigint) => ({ method, params: [{ id_or_num: String(height), detail: false }] });
-  const answers = await node.agreedMany([
-    blockCall(reference.height),
-    blockCall(final.height),
-    { method: infoCall('solid'), params: [{ value: tx.txId }] },
-  ]);
-  const [from, upTo] = answers.slice(0, 2).map((answer) => readHeader(readResult(answer)));
-  const info = readResult(answers[2]);
-  if (from?.hash.slice(16, 32) !== reference.hash)
-    throw cannotProve(tx, 'the nodes lack the block that it refers to');
-  if (upTo?.hash !== final.hash) throw cannotProve(tx, 'the nodes lack the newest solid block');
-  return isNothing(info) ? final : undefined;
+async function proveDead(node: TronNode, { tx, signed }: Asked, final: Header): Promise<Header | undefined> {
+  if (final.timeMs < signed.expiration) return undefined;
+  const reference = referenceOf(signed, final);
+  const header = (await readFinalHeaders(node, [reference.height])).get(reference.height);
+  if (header?.hash.slice(16, 32) !== reference.hash)
+    throw new ChainUnavailable(
+      'trc20',
+      `whether ${tx.txId} is in a block is not known: the nodes lack the block that it refers to`,
+    );
+  // Blocks are 3 seconds apart or more, so that no later one is from before the expiration.
+  const latest = header.height + (signed.expiration - header.timeMs) / BLOCK_MS + 1n;
+  const last = latest < final.height ? latest : final.height;
+  const heights = Array.from(
+    { length: Number(last - header.height) },
+    (_, i) => header.height + BigInt(i) + 1n,
+  );
+  for await (const ids of readFinalIds(node, heights)) if (ids.includes(tx.txId)) return undefined;
+  return final;
 }
 
 /**
  * The block that a transaction refers to. Its bytes name the end of its number: it is the first such block from the earliest one that can be
  * so old, as blocks are 3 seconds apart or more.
  */
-function referenceOf({ raw }: SignedTx, final: Header): { height: bigint; hash: string } {
-  const signed = readSigned(raw);
-  if (signed === undefined) throw unusable('these are no bytes of ours');
-  const { refBlockBytes, refBlockHash, expiration } = signed.transaction;
+function referenceOf(signed: TronTransaction, final: Header): { height: bigint; hash: string } {
+  const { refBlockBytes, refBlockHash, expiration } = signed;
   const earliest = final.height - (final.timeMs - expiration) / BLOCK_MS - REFERENCE_AGE;
   const from = earliest < 0n ? 0n : earliest;
   const end = BigInt(`0x${Buffer.from(refBlockBytes).toString('hex')}`);
   const further = (end - (from % REFERABLE) + REFERABLE) % REFERABLE;
   return { height: from + further, hash: Buffer.from(refBlockHash).toString('hex') };
-}
-
-function cannotProve({ txId }: SignedTx, why: string): ChainUnavailable {
-  return new ChainUnavailable('trc20', `whether ${txId} is in a block is not known: ${why}`);
 }

@@ -1,5 +1,6 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { type LoggedTransfer, readBlockTransfers, type TokensByAccount } from './block-transfers.ts';
+import { readInfos } from './final-blocks.ts';
 import { type Header, readHeader } from './headers.ts';
 import { ofView, type TronNode } from './node.ts';
 import { readResult } from './node-answers.ts';
@@ -7,6 +8,8 @@ import { readResult } from './node-answers.ts';
 const TRIES = 3;
 /** Blocks that are read again at once where the chain has forked. */
 const FORK_STEP = 4n;
+/** Ten minutes: 19 are usual. */
+const TIP_MAX = 200n;
 
 interface TipBlock {
   header: Header;
@@ -32,6 +35,8 @@ export class TipBlocks {
 
   /** The transfers from `floor` up to the head, in order. @throws ChainUnavailable, also where blocks change faster than they are read */
   async read({ head, floor }: { head: Header; floor: bigint }): Promise<LoggedTransfer[]> {
+    if (head.height - floor > TIP_MAX)
+      throw new ChainUnavailable('trc20', 'the solid block is too far behind the newest one');
     const kept = this.#keeps ? [...this.#known] : [];
     this.#known = new Map(kept.filter(([height]) => height >= floor && height <= head.height));
     for (let left = TRIES; left > 0; left--) {
@@ -77,9 +82,10 @@ export class TipBlocks {
     );
     for (const [i, height] of heights.entries()) {
       const header = readHeader(readResult(headers[i]));
-      const transfers = readBlockTransfers(readResult(infos[i]), height, this.#tokens);
-      const isWhole = transfers !== undefined || header?.isEmpty === true;
-      if (header !== undefined && isWhole) this.#known.set(height, { header, transfers: transfers ?? [] });
+      const found = readInfos(readResult(infos[i]), height);
+      const transfers = readBlockTransfers(found, height, this.#tokens);
+      const isWhole = found.length > 0 || header?.isEmpty === true;
+      if (header !== undefined && isWhole) this.#known.set(height, { header, transfers });
       else this.#known.delete(height);
     }
   }

@@ -4,6 +4,7 @@ import { NodeError } from '../rpc/node.ts';
 /** Each call is a POST to a path of its own. */
 export const TRON_HTTP: RpcWire = {
   takesBatches: false,
+  takesErrorStatus: false,
   path: ([request]) => request?.method ?? '',
   write: ([request]) => JSON.stringify(request?.params[0] ?? {}),
   read: (body) => [readAnswer(parseBody(body))],
