@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
+import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { reserveMovement } from '../../packages/server/src/transfers/attempts/movements.ts';
 import { signReserved } from '../../packages/server/src/transfers/attempts/sign-reserved.ts';
@@ -15,7 +16,8 @@ import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
-import { billing, item } from '../subscriptions/billing.ts';
+import { advanceLive } from '../journeys/subscription-worlds.ts';
+import { billing, DAY, item } from '../subscriptions/billing.ts';
 import { ACCOUNT, LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 import { endRotation, hotOf, lookAtRotation, rotate, rotationOf } from './rotating.ts';
@@ -203,6 +205,12 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       expect(waitMs).toBeGreaterThan(0);
       expect(await moves()).toEqual(before);
       expect(await units(0)).toBe(BigInt(PRICE));
+      const wallets = await treasuryCommands(store.service.app).status();
+      const ofStore = wallets.filter(({ merchant_id }) => merchant_id === store.id);
+      expect(ofStore).toMatchObject([
+        { wallet: 'rotated', address: hotOf(0), USDT: '20.00', fees_30_days: null },
+        { wallet: 'hot', address: hotOf(1) },
+      ]);
       await store.world.own('USDT', 'removeBlackList', [hotOf(0)]);
       expect(await rotate(store)).toMatchObject({ status: 'moving', left_USDT: '0.00' });
       await store.expectSettled();
@@ -267,4 +275,17 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       expect(await rotationOf(store)).toEqual({ status: 'done', epoch: 1 });
     },
   );
+
+  test('a mandate of before the rotation is pulled for its next period by the new wallet', LONG, async () => {
+    const before = await units(1);
+    expect(await first.payer.balance()).toBe(FUNDS - BigInt(PRICE));
+    await advanceLive(store, 32 * DAY);
+    const paid = async () => ({ left: String(await first.payer.balance()) });
+    await store.until(paid, { left: String(FUNDS - 2n * BigInt(PRICE)) });
+    expect(await calls().read(first.id)).toMatchObject({ status: 'active' });
+    await store.expectSettled();
+    expect(await units(1)).toBeGreaterThan(before);
+    expect(await units(0)).toBe(0n);
+    expect(await failedTransfers()).toEqual([]);
+  });
 });

@@ -20,7 +20,8 @@ const COIN_FORM = /^(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,18})?$/;
 
 /** A wallet of ours with real money. Amounts are decimals: of the network's own coin, of tokens, of dollars. */
 interface WalletLine {
-  wallet: 'gas_tank' | 'hot';
+  /** `rotated`: a hot wallet that another has taken the place of. What arrives there is moved on. */
+  wallet: 'gas_tank' | 'hot' | 'rotated';
   network: Network;
   /** Null for the gas tank, which all merchants share. */
   merchant_id: string | null;
@@ -33,8 +34,8 @@ interface WalletLine {
   /** At deposit addresses, in no sweep. */
   unswept_USDT: string | null;
   unswept_USDC: string | null;
-  /** Of transactions decided in the last 30 days: a merchant's with its sweeps, the gas tank's for all. */
-  fees_30_days: string;
+  /** Of transactions decided in the last 30 days: a merchant's with its sweeps, of all its wallets; the gas tank's for all. */
+  fees_30_days: string | null;
   /** Null where no rate was known. */
   fees_30_days_usd: string | null;
 }
@@ -95,31 +96,43 @@ async function tankLine(app: App, { network, price, since }: TreasuryQuery): Pro
   };
 }
 
-async function hotLine(
+/** The present hot wallet, and before it those that were rotated. */
+async function hotLines(
   app: App,
   merchant: Merchant,
   { network, price, since }: TreasuryQuery,
-): Promise<WalletLine> {
+): Promise<WalletLine[]> {
   const chain = app.chains.of(merchant, network);
-  const address = await chain.sender('hot');
-  const native = await chain.nativeBalance(address);
-  const held = async (asset: Asset) => formatTokens(await chain.balance(address, asset, 'tip'));
-  const unswept = await sumUnswept(app.db, { merchantId: merchant.merchantId, network });
-  const fees = await sumFees(app.db, { merchantId: merchant.merchantId }, { network, since });
-  return {
+  const { merchantId } = merchant;
+  const held = async (address: string) => {
+    const native = await chain.nativeBalance(address);
+    const tokens = async (asset: Asset) => formatTokens(await chain.balance(address, asset, 'tip'));
+    return {
+      network,
+      merchant_id: encodeId('merchant', merchantId),
+      address,
+      coin: formatCoin(native),
+      coin_usd: inDollars(native, price),
+      USDT: await tokens('USDT'),
+      USDC: await tokens('USDC'),
+    };
+  };
+  const none = { unswept_USDT: null, unswept_USDC: null, fees_30_days: null, fees_30_days_usd: null };
+  const lines: WalletLine[] = [];
+  const wallets = await chain.hotWallets();
+  for (const address of wallets.slice(0, -1))
+    lines.push({ wallet: 'rotated', ...(await held(address)), ...none });
+  const unswept = await sumUnswept(app.db, { merchantId, network });
+  const fees = await sumFees(app.db, { merchantId }, { network, since });
+  lines.push({
     wallet: 'hot',
-    network,
-    merchant_id: encodeId('merchant', merchant.merchantId),
-    address,
-    coin: formatCoin(native),
-    coin_usd: inDollars(native, price),
-    USDT: await held('USDT'),
-    USDC: await held('USDC'),
+    ...(await held(await chain.sender('hot'))),
     unswept_USDT: formatTokens(unswept.get('USDT') ?? 0n),
     unswept_USDC: formatTokens(unswept.get('USDC') ?? 0n),
     fees_30_days: formatCoin(fees.native),
     fees_30_days_usd: fees.dollars,
-  };
+  });
+  return lines;
 }
 
 /** The gas tank and hot wallets of live merchants: what they hold, what they cost, and moving it between them. */
@@ -147,7 +160,7 @@ export function treasuryCommands(app: App) {
           lines.push(tank);
           for (const merchant of merchants)
             if (app.live?.accounts.find(merchant.merchantId, network) !== undefined)
-              lines.push(await hotLine(app, merchant, reading));
+              lines.push(...(await hotLines(app, merchant, reading)));
         }
         return lines;
       }),
