@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 export function amountText(units: number, currency: string): string {
   const exponent = exponentOf(currency);
   const digits = String(Math.abs(units)).padStart(exponent + 1, '0');
-  const whole = digits.slice(0, digits.length - exponent).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  const whole = BigInt(digits.slice(0, digits.length - exponent)).toLocaleString('en-US');
   const fraction = digits.slice(digits.length - exponent);
   // Of a token's six digits the last four say nothing where they are zero.
   const shown = exponent > 2 ? fraction.replace(/0{1,4}$/, '') : fraction;
