@@ -1,9 +1,9 @@
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { newId } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
-import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { reserveMovement } from '../../packages/server/src/transfers/attempts/movements.ts';
 import { signReserved } from '../../packages/server/src/transfers/attempts/sign-reserved.ts';
@@ -15,8 +15,8 @@ import { readWallet } from '../../packages/server/src/transfers/wallets/wallet-q
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
-import { asOwner } from '../ledger.ts';
 import { advanceLive } from '../journeys/subscription-worlds.ts';
+import { asOwner } from '../ledger.ts';
 import { billing, DAY, item } from '../subscriptions/billing.ts';
 import { ACCOUNT, LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
@@ -111,7 +111,8 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
         epoch: 1,
         from: hotOf(0),
         to: hotOf(1),
-        left_USDT: '0.00',
+        // The second subscription may have been charged meanwhile, which still goes to the old wallet.
+        left_USDT: expect.stringMatching(/^(?:0|20)\.00$/),
         home_moves_at: expect.any(String),
       });
       await paidOut(early, 5_000_000n);
