@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
+import { giveInput } from './give-input.ts';
 
 const BIN = path.resolve(import.meta.dirname, '..', 'packages', 'cli', 'bin', 'florin.js');
 const READY_MS = 45_000;
@@ -51,7 +52,7 @@ export async function florin(words: readonly string[], options: RunOptions = {})
     cwd: options.cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  child.stdin.end(options.input ?? '');
+  giveInput(child.stdin, options.input ?? '');
   return await watch(child).closed;
 }
 

@@ -8,6 +8,7 @@ import { TestUSDT } from '../../contracts/artifacts/index.ts';
 import { connect } from '../../scripts/local-chain.ts';
 import { readNetworksFile } from '../../scripts/networks-file.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
+import { giveInput } from '../give-input.ts';
 import { WORDS } from '../signer/signer-process.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -80,7 +81,7 @@ export -p > ${variables}`);
     const out: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => out.push(chunk.toString()));
-    child.stdin.end(stdin);
+    giveInput(child.stdin, stdin);
     const code = await new Promise((resolve) => child.once('close', resolve));
     if (code !== 0) throw new Error(`${lines}\n${out.join('')}`);
     return out.join('');

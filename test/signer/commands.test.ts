@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { approversOf } from '../../packages/signer/src/approvals.ts';
 import { factsOfWords } from '../../packages/signer/src/index.ts';
 import { florin } from '../florin-command.ts';
+import { giveInput } from '../give-input.ts';
 import {
   makeSignerFolder,
   PASSPHRASE,
@@ -61,7 +62,7 @@ async function initTyping(name: string, change: (words: string) => string) {
     const line = shown.split('\n').find((one) => one.split(' ').length === 24 && /^[a-z ]+$/.test(one));
     if (line === undefined || told) return;
     told = true;
-    child.stdin.end(`${change(line)}\n`);
+    giveInput(child.stdin, `${change(line)}\n`);
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, shown, printed };
