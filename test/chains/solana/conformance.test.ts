@@ -5,6 +5,7 @@ import { newId } from '../../../packages/server/src/platform/db/ids/ids.ts';
 import { createDatabase } from '../../database.ts';
 import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
+import { UNCHARGED_PAYERS } from '../uncharged-payers.ts';
 import { FINAL_BLOCKS, SolanaEnvironment } from './environment.ts';
 import { LosingNode } from './losing-node.ts';
 
@@ -27,9 +28,6 @@ async function openSolana(): Promise<ChainEnvironment> {
   // As a process keeps them.
   const wallets = new Map<number, typeof chain>();
   const recipient = (number: number) => local.wallet(`recipient ${number}`);
-  const notCharged = async () => {
-    throw new Error('wallets are not charged on this network');
-  };
   return {
     chain,
     holder: local.signer,
@@ -57,12 +55,7 @@ async function openSolana(): Promise<ChainEnvironment> {
     pay: (transfers) => local.pay(transfers),
     payer: (number) => recipient(7_100 + number),
     signingPayer: (number) => recipient(7_200 + number),
-    startsAt: notCharged,
-    passUntil: notCharged,
-    hold: notCharged,
-    authorize: notCharged,
-    approve: notCharged,
-    revoke: notCharged,
+    ...UNCHARGED_PAYERS,
     outage: async (isOn) => {
       if (isOn) endpoint.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
       else endpoint.faults.clear();

@@ -1,4 +1,3 @@
-import { pbkdf2Sync } from 'node:crypto';
 import { SolanaAccounts } from '../../../packages/signer/src/solana/accounts.ts';
 import {
   decodeSolanaMessage,
@@ -7,13 +6,10 @@ import {
   signSolanaMessage,
   solanaTransactionId,
 } from '../../../packages/signer/src/solana/message.ts';
-import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
 import { type Asked, AttemptSigner } from '../attempt-signer.ts';
+import { TEST_SEED } from '../test-seed.ts';
 
-/** The seed of BIP 39. */
-const seed = pbkdf2Sync(PUBLIC_TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512');
-
-export const KEYS = new SolanaAccounts(Uint8Array.from(seed));
+export const KEYS = new SolanaAccounts(TEST_SEED);
 
 /** Signs with keys of Solana. Nothing is replaced here: an attempt has one transaction. */
 export class SolanaKeySigner extends AttemptSigner<'spl'> {

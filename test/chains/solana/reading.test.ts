@@ -7,6 +7,7 @@ import type { SolanaNode } from '../../../packages/server/src/chains/solana/node
 import { tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
 import type { Endpoint } from '../../nodes/solana/rpc.ts';
 import { TOKEN_2022 } from '../../nodes/solana/tokens.ts';
+import { lyingCalls } from '../lying-calls.ts';
 import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
 
 let local: SolanaEnvironment;
@@ -44,21 +45,11 @@ const payFrom = (to: string, amount: bigint) =>
   local.pay([{ from: local.wallet('a payer'), to, asset: 'USDC', amount }]);
 
 /** Answers some calls otherwise than the node. */
-function lying(
-  node: SolanaNode,
-  lie: (method: string, answer: unknown, params: readonly unknown[]) => unknown,
-): SolanaNode {
-  const many = async (requests: Parameters<SolanaNode['callMany']>[0], answers: unknown[]) =>
-    answers.map((answer, place) => lie(requests[place]?.method ?? '', answer, requests[place]?.params ?? []));
-  return {
-    newest: (commitment) => node.newest(commitment),
-    newestBlockhash: () => node.newestBlockhash(),
-    call: async (method, params) => lie(method, await node.call(method, params), params),
-    agreed: async (method, params) => lie(method, await node.agreed(method, params), params),
-    callMany: async (requests) => many(requests, await node.callMany(requests)),
-    agreedMany: async (requests) => many(requests, await node.agreedMany(requests)),
-  };
-}
+const lying = (node: SolanaNode, lie: Parameters<typeof lyingCalls>[1]): SolanaNode => ({
+  newest: (commitment) => node.newest(commitment),
+  newestBlockhash: () => node.newestBlockhash(),
+  ...lyingCalls(node, lie),
+});
 
 interface Shown {
   transaction: { message: { instructions: { data: string }[] } };

@@ -3,6 +3,7 @@ import { hasAnvil } from '../../contracts/local-node.ts';
 import { TRX } from '../../nodes/tron-stage.ts';
 import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
+import { UNCHARGED_PAYERS } from '../uncharged-payers.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
 import { LosingNode } from './losing-node.ts';
 
@@ -26,9 +27,6 @@ async function openTron(): Promise<ChainEnvironment> {
   // As a process keeps them.
   const wallets = new Map<number, typeof chain>();
   const recipient = (number: number) => local.wallet(`recipient ${number}`);
-  const notCharged = async () => {
-    throw new Error('wallets are not charged on this network');
-  };
   return {
     chain,
     holder: local.signer,
@@ -60,12 +58,7 @@ async function openTron(): Promise<ChainEnvironment> {
     pay: (transfers) => local.pay(transfers),
     payer: (number) => recipient(7_100 + number),
     signingPayer: (number) => recipient(7_200 + number),
-    startsAt: notCharged,
-    passUntil: notCharged,
-    hold: notCharged,
-    authorize: notCharged,
-    approve: notCharged,
-    revoke: notCharged,
+    ...UNCHARGED_PAYERS,
     outage: async (isOn) => {
       if (isOn) endpoint.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
       else endpoint.faults.clear();

@@ -1,4 +1,3 @@
-import { pbkdf2Sync } from 'node:crypto';
 import { TronAccounts } from '../../../packages/signer/src/tron/accounts.ts';
 import {
   decodeTronTransaction,
@@ -7,13 +6,10 @@ import {
   signTronTransaction,
   tronTransactionId,
 } from '../../../packages/signer/src/tron/transaction.ts';
-import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
 import { type Asked, AttemptSigner } from '../attempt-signer.ts';
+import { TEST_SEED } from '../test-seed.ts';
 
-/** The seed of BIP 39. */
-const seed = pbkdf2Sync(PUBLIC_TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512');
-
-export const KEYS = new TronAccounts(Uint8Array.from(seed));
+export const KEYS = new TronAccounts(TEST_SEED);
 
 /** Signs with keys of Tron. Nothing is replaced here: an attempt has one transaction. */
 export class TronKeySigner extends AttemptSigner<'trc20'> {

@@ -28,11 +28,10 @@ import {
   type Request,
   SignedIn,
   signedIn,
+  Text,
   userOf,
 } from './own.ts';
 import { passkeyRoutes } from './passkey-routes.ts';
-
-const Text = (max: number) => Type.String({ minLength: 1, maxLength: max });
 
 /** For people who have no session yet. */
 export function openRoutes({ deps, publicUrl }: Place): Route[] {

@@ -8,6 +8,8 @@ import { sessionCookie } from '../cookie.ts';
 export type Request = RouteRequest<unknown, unknown, unknown>;
 export type Place = { deps: ConsoleDeps; publicUrl: () => string };
 
+/** A text of the body that is there. */
+export const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 export const Done = Type.Object({ done: Type.Boolean() });
 export const DONE = { body: { done: true } };
 export const SignedIn = Type.Object({

@@ -14,10 +14,10 @@ import {
   type Place,
   SignedIn,
   signedIn,
+  Text,
 } from './own.ts';
 
 const PATH = '/console/api/factors/passkeys';
-const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const ID_MAX = 1_400;
 const PART_MAX = 8_000;
 
