@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
+import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { addEndpoint, deliveriesOf, makeEvent, until } from './endpoints.ts';
 import { Receivers, verified } from './receiver.ts';
@@ -55,6 +56,22 @@ test('an event reaches an endpoint with its type: headers, signature and bytes o
     },
   ]);
   expect(receivers.at(other.url)).toEqual([]);
+});
+
+test('a delivery whose event passed its retention keeps no other one waiting', async () => {
+  const merchant = await service.createMerchant();
+  const { url } = await addEndpoint(service, merchant);
+  receivers.behave(url, () => 503);
+  await makeEvent(merchant);
+  await until('the first attempt', () => receivers.at(url).length === 1);
+  const [{ event_id: gone } = { event_id: '' }] = await deliveriesOf(service, merchant.merchantId);
+  await asOwner(service, 'delete from event where event_id = $1', [gone]);
+  receivers.behave(url, () => 200);
+  await makeEvent(merchant);
+  await merchant.sdk.testHelpers.advanceClock(2 * MINUTE);
+  await until('the second event arrives', () => receivers.at(url).length === 2);
+  await until('it is recorded', async () => (await statusesOf(merchant.merchantId)).includes('delivered'));
+  expect((await statusesOf(merchant.merchantId)).toSorted()).toEqual(['delivered', 'pending']);
 });
 
 test('E6, E7: eleven attempts with the same id and bytes, each with a new signature, 2 to 1,024 minutes apart', async () => {

@@ -218,19 +218,20 @@ async function readWork(
     const own = byEndpoint.get(endpointId);
     const [endpoint] = own ?? [];
     if (own === undefined || endpoint === undefined) return undefined;
-    const due = own.flatMap((row): DueDelivery[] =>
-      row.event_id === null
-        ? []
-        : [
-            {
-              eventId: row.event_id,
-              eventType: row.event_type,
-              seriesAttempts: row.series_attempts,
-              dueAt: Number(row.due_at),
-              body: bytes.get(row.event_id) ?? Buffer.alloc(0),
-            },
-          ],
-    );
+    const due = own.flatMap((row): DueDelivery[] => {
+      const body = row.event_id === null ? undefined : bytes.get(row.event_id);
+      // Its event may have passed its retention a moment before it: that must not keep the others waiting.
+      if (row.event_id === null || body === undefined) return [];
+      return [
+        {
+          eventId: row.event_id,
+          eventType: row.event_type,
+          seriesAttempts: row.series_attempts,
+          dueAt: Number(row.due_at),
+          body,
+        },
+      ];
+    });
     return {
       endpointId,
       url: endpoint.url,

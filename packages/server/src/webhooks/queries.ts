@@ -152,8 +152,8 @@ export async function listPending(
   const due: DueRow[] = [];
   const bodies = new Map<string, string>();
   for (const row of rows) {
-    if (row.endpoint_id === null) bodies.set(row.event_id, row.body);
-    else due.push(row);
+    if (row.endpoint_id !== null) due.push(row);
+    else if (row.body !== null) bodies.set(row.event_id, row.body);
   }
   return { due, bodies };
 }
