@@ -18,8 +18,9 @@ export const ORDER = {
 /** A CommonJS module: Node and bundlers put its function in different places. */
 const decodeQr = jsqr.default as unknown as typeof jsqr.default.default;
 
-/** Where a run keeps its pictures; git ignores it. */
-const SCREENSHOTS = path.resolve(process.env.FLORIN_SCREENSHOTS ?? 'screenshots', 'checkout');
+/** Where a run keeps its pictures: they are for people to look at, so a run that nobody looks at makes none. */
+const SCREENSHOTS =
+  process.env.FLORIN_SCREENSHOTS && path.resolve(process.env.FLORIN_SCREENSHOTS, 'checkout');
 
 const PHONE = { width: 390, height: 844 };
 const GRAVE = new Set(['serious', 'critical']);
@@ -38,8 +39,12 @@ interface Preparation {
 }
 
 export function driver(browser: () => Browser) {
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  console.log(`screenshots of the payer's page: ${SCREENSHOTS}`);
+  if (SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
+  console.log(
+    SCREENSHOTS
+      ? `screenshots: ${SCREENSHOTS}`
+      : 'no screenshots: name a folder for them with FLORIN_SCREENSHOTS',
+  );
 
   /**
    * @param more.initScript runs before the page's own
@@ -71,8 +76,9 @@ export function driver(browser: () => Browser) {
     return { page, faults };
   };
 
-  const keep = (page: Page, name: string) =>
-    page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  const keep = async (page: Page, name: string) => {
+    if (SCREENSHOTS) await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  };
 
   return { open, keep };
 }

@@ -18,25 +18,30 @@ afterAll(() => service.stop());
 /** Written by what looks and waits, whoever the merchant is. */
 const NOT_ITS_DOINGS = ['job', 'nonce', 'deposit_cursor', 'payment_method'];
 
-/** All that lies there of a merchant: a digest for each table. */
+/** All that lies there of a merchant: a digest for each table, in one statement. */
 async function stateOf(merchantId: string): Promise<Record<string, string | null>> {
-  const tables = await asOwner<{ name: string }>(
+  const tables = await tablesOfMerchants();
+  const digests = tables.map(
+    (name) =>
+      `select '${name}' as name, md5(string_agg(t::text, '|' order by t::text)) as sum from "${name}" t where merchant_id = $1`,
+  );
+  const rows = await asOwner<{ name: string; sum: string | null }>(service, digests.join(' union all '), [
+    merchantId,
+  ]);
+  return Object.fromEntries(rows.map(({ name, sum }) => [name, sum]));
+}
+
+let names: Promise<string[]> | undefined;
+/** Those with rows of merchants, but for what is not their doing. */
+async function tablesOfMerchants(): Promise<string[]> {
+  names ??= asOwner<{ name: string }>(
     service,
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where a.attname = 'merchant_id' and c.relkind in ('r', 'p') and not c.relispartition
        and c.relnamespace = 'public'::regnamespace and c.relname <> all ($1) order by 1`,
     [NOT_ITS_DOINGS],
-  );
-  const state: Record<string, string | null> = {};
-  for (const { name } of tables) {
-    const [row] = await asOwner<{ sum: string | null }>(
-      service,
-      `select md5(string_agg(t::text, '|' order by t::text)) as sum from "${name}" t where merchant_id = $1`,
-      [merchantId],
-    );
-    state[name] = row?.sum ?? null;
-  }
-  return state;
+  ).then((tables) => tables.map(({ name }) => name));
+  return await names;
 }
 
 /** Once nothing of it is under way any more. */
