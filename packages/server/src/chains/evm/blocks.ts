@@ -1,6 +1,7 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { isLineDue } from '../../platform/observability/index.ts';
 import { ExpiringMap } from '../blocks/expiring-map.ts';
+import { Snapshots, Turns } from '../blocks/snapshots.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { NodeError } from '../rpc/node.ts';
 import { type Header, readHeader } from './headers.ts';
@@ -67,10 +68,8 @@ export class BlockFeed {
   readonly #keepMs: number;
   /** Replaced as a whole once final blocks were replaced: a read that began before writes into the old one. */
   #kept: KeptBlocks;
-  /** Kept when it is outdated: the next one is compared with it, which shows whether final blocks were replaced. */
-  #snapshot: { value: Snapshot; readAtMs: number } | undefined;
-  #reading: Promise<Snapshot> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #snapshots = new Snapshots<Snapshot>((before) => this.#read(before));
+  readonly #turns = new Turns();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -100,21 +99,19 @@ export class BlockFeed {
 
   /** At most one or two refresh intervals old. @throws ChainUnavailable */
   async snapshot(): Promise<Snapshot> {
-    const freshMs = this.#timer === undefined ? this.#refreshMs : 2 * this.#refreshMs;
-    const last = this.#snapshot;
-    if (last !== undefined && performance.now() - last.readAtMs < freshMs) return last.value;
-    return await this.#refresh();
+    return await this.#snapshots.youngerThan(
+      this.#timer === undefined ? this.#refreshMs : 2 * this.#refreshMs,
+    );
   }
 
   /** Read after the call. @throws ChainUnavailable */
   async newSnapshot(): Promise<Snapshot> {
-    await this.#reading?.catch(() => undefined);
-    return await this.#refresh();
+    return await this.#snapshots.next();
   }
 
   /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */
   async finalTransfers(from: bigint, to: bigint): Promise<LoggedTransfer[]> {
-    return await this.#inTurn(async () => {
+    return await this.#turns.run(async () => {
       const kept = this.#kept.final;
       const found: LoggedTransfer[] = [];
       for (let at = from; at <= to; ) {
@@ -137,7 +134,7 @@ export class BlockFeed {
 
   /** The transfers of these blocks above the final one, in order. One endpoint suffices. */
   async tipTransfers(headers: readonly Header[]): Promise<LoggedTransfer[]> {
-    return await this.#inTurn(async () => {
+    return await this.#turns.run(async () => {
       const kept = this.#kept.tip;
       const found = new Map<string, readonly LoggedTransfer[]>();
       for (const { hash } of headers) {
@@ -201,7 +198,7 @@ export class BlockFeed {
       const key = keyOf(one);
       const indexed = (fresh.get(key) ?? kept.get(key))?.get(one.logIndex);
       if (indexed !== undefined && isSame(indexed, one)) return indexed;
-      this.#outdate();
+      this.#snapshots.outdate();
       throw new ChainUnavailable(
         'erc20',
         `log and receipt of ${one.txId} differ: its block may have been replaced`,
@@ -209,19 +206,10 @@ export class BlockFeed {
     });
   }
 
-  async #refresh(): Promise<Snapshot> {
-    this.#reading ??= this.#readNow().finally(() => {
-      this.#reading = undefined;
-    });
-    return await this.#reading;
-  }
-
-  async #readNow(): Promise<Snapshot> {
-    const before = this.#snapshot?.value;
+  async #read(before: Snapshot | undefined): Promise<Snapshot> {
     const value = await readSnapshot(this.#node, before);
     if (before !== undefined && (await this.#isReplaced(before, value)))
       this.#kept = new KeptBlocks(this.#keepMs);
-    this.#snapshot = { value, readAtMs: performance.now() };
     return value;
   }
 
@@ -236,15 +224,10 @@ export class BlockFeed {
     return there === null || readHeader(there).hash !== before.final.hash;
   }
 
-  /** The next snapshot is read anew. */
-  #outdate(): void {
-    if (this.#snapshot !== undefined) this.#snapshot.readAtMs = Number.NEGATIVE_INFINITY;
-  }
-
   async #readAhead(log: Logger): Promise<void> {
-    const before = this.#snapshot?.value;
+    const before = this.#snapshots.last;
     try {
-      const { final, tip } = await this.#refresh();
+      const { final, tip } = await this.#snapshots.refresh();
       const from = before === undefined ? final.height : before.final.height + 1n;
       if (from <= final.height && final.height - from < READ_AHEAD_MAX)
         await this.finalTransfers(from, final.height);
@@ -296,7 +279,7 @@ export class BlockFeed {
     return headers.map(({ hash }, i): [string, LoggedTransfer[]] => {
       const logs = answers[i];
       if (logs instanceof NodeError) {
-        this.#outdate();
+        this.#snapshots.outdate();
         throw new ChainUnavailable('erc20', `the block ${hash} cannot be read: ${logs.message}`, logs);
       }
       const transfers = this.#transfersIn(logs);
@@ -314,13 +297,6 @@ export class BlockFeed {
     return readList(logs, 'the logs')
       .flatMap((log) => readTransferLog(log, this.#tokens) ?? [])
       .sort(byPlace);
-  }
-
-  /** One reading at a time: who comes second finds what the first has read. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work);
-    this.#turn = mine.catch(() => undefined);
-    return await mine;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, isHex } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import type { Precheck, PrecheckedItem } from '../port/port-precheck.ts';
@@ -107,7 +107,8 @@ function isYes(answer: unknown): boolean {
 
 function decode(functionName: 'allowance', answer: unknown): bigint {
   try {
-    return decodeFunctionResult({ abi: TOKEN_ABI, functionName, data: String(answer) as Hex });
+    if (!isHex(answer)) throw new TypeError('this is no hexadecimal text');
+    return decodeFunctionResult({ abi: TOKEN_ABI, functionName, data: answer });
   } catch (error) {
     throw new ChainUnavailable('erc20', `the token's ${functionName} is unreadable`, error);
   }

@@ -273,10 +273,11 @@ function eventsOf<
 /** The fields of a log that decoding looks at, in the form that viem wants. */
 function toRpcLog({ address, topics, data }: Log) {
   const [signature, ...indexed] = topics;
+  const named: [Hex, ...Hex[]] | [] = signature === undefined ? [] : [signature, ...indexed];
   return {
     address,
     data,
-    topics: (signature === undefined ? [] : [signature, ...indexed]) as [Hex, ...Hex[]] | [],
+    topics: named,
     blockHash: null,
     blockNumber: null,
     logIndex: null,

@@ -1,3 +1,4 @@
+import { Snapshots } from '../blocks/snapshots.ts';
 import type { Head } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import type { Epoch, SolanaNode } from './node.ts';
@@ -16,8 +17,7 @@ export interface Heads {
 export class HeadFeed {
   readonly #node: SolanaNode;
   readonly #refreshMs: number;
-  #known: { heads: Heads; atMs: number } | undefined;
-  #reading: Promise<Heads> | undefined;
+  readonly #snapshots = new Snapshots<Heads>(() => this.#read());
 
   /** @param refreshMs for so long an answer is used again (1,000) */
   constructor(node: SolanaNode, refreshMs = REFRESH_MS) {
@@ -27,21 +27,15 @@ export class HeadFeed {
 
   /** @throws ChainUnavailable */
   async heads(): Promise<Heads> {
-    if (this.#known !== undefined && performance.now() - this.#known.atMs < this.#refreshMs)
-      return this.#known.heads;
-    return await this.newHeads();
+    return await this.#snapshots.youngerThan(this.#refreshMs);
   }
 
   /** Read after the call, or by one that is under way. @throws ChainUnavailable */
   newHeads(): Promise<Heads> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
+    return this.#snapshots.refresh();
   }
 
   async #read(): Promise<Heads> {
-    const atMs = performance.now();
     // The final block first: the newest one that is read after it cannot be below it on any honest node.
     const final = await this.#node.newest('finalized');
     const tip = await this.#node.newest('confirmed');
@@ -51,9 +45,7 @@ export class HeadFeed {
         `the newest block (${tip.slot}) is below the final one (${final.slot}): a node has gone back`,
       );
     const time = await orUnavailable(this.#node.agreed('getBlockTime', [Number(tip.slot)]));
-    const heads = { tip, final, time: Number(readNumber(time, `the time of slot ${tip.slot}`)) };
-    this.#known = { heads, atMs };
-    return heads;
+    return { tip, final, time: Number(readNumber(time, `the time of slot ${tip.slot}`)) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { ExpiringMap } from '../blocks/expiring-map.ts';
+import { Snapshots, Turns } from '../blocks/snapshots.ts';
 import {
   type LoggedTransfer,
   readBlockTransfers,
@@ -43,9 +44,8 @@ export class TronFeed {
   readonly #tip: TipBlocks;
   /** By height. Replaced as a whole once final blocks were replaced: a read that began before writes into the old one. */
   #kept: ExpiringMap<bigint, readonly LoggedTransfer[]>;
-  #snapshot: { value: Snapshot; atMs: number } | undefined;
-  #reading: Promise<Snapshot> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #snapshots = new Snapshots<Snapshot>((before) => this.#read(before));
+  readonly #turns = new Turns();
 
   constructor(
     node: TronNode,
@@ -62,20 +62,17 @@ export class TronFeed {
 
   /** @throws ChainUnavailable */
   async snapshot(): Promise<Snapshot> {
-    const last = this.#snapshot;
-    if (last !== undefined && performance.now() - last.atMs < this.#refreshMs) return last.value;
-    return await this.#refresh();
+    return await this.#snapshots.youngerThan(this.#refreshMs);
   }
 
   /** Read after the call. @throws ChainUnavailable */
   async newSnapshot(): Promise<Snapshot> {
-    await this.#reading?.catch(() => undefined);
-    return await this.#refresh();
+    return await this.#snapshots.next();
   }
 
   /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */
   async finalTransfers(from: bigint, to: bigint): Promise<LoggedTransfer[]> {
-    return await this.#inTurn(async () => {
+    return await this.#turns.run(async () => {
       const kept = this.#kept;
       const heights = Array.from({ length: Number(to - from) + 1 }, (_, i) => from + BigInt(i));
       const found = new Map<bigint, readonly LoggedTransfer[]>();
@@ -97,7 +94,7 @@ export class TronFeed {
 
   /** The transfers above the final block, from that height on, in order. One endpoint suffices. */
   async tipTransfers({ head, final }: Snapshot, from: bigint): Promise<LoggedTransfer[]> {
-    return await this.#inTurn(async () => {
+    return await this.#turns.run(async () => {
       const transfers = await this.#tip.read({ head, floor: final.height + 1n });
       return transfers.filter(({ height }) => height >= from);
     });
@@ -108,24 +105,13 @@ export class TronFeed {
     return await readFinalHeaders(this.#node, heights);
   }
 
-  async #refresh(): Promise<Snapshot> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    return await this.#reading;
-  }
-
-  async #read(): Promise<Snapshot> {
-    const atMs = performance.now();
-    const before = this.#snapshot?.value;
+  async #read(before: Snapshot | undefined): Promise<Snapshot> {
     // The final block first: the newest one that is read after it cannot be below it on any honest node.
     const final = readHeader(await orUnavailable(this.#node.newest('solid')));
     const newest = readHeader(await orUnavailable(this.#node.newest('head')));
     if (final === undefined || newest === undefined) throw unusable('there is no newest block');
-    const value = { final, head: newest.height < final.height ? final : newest };
     if (before !== undefined && (await this.#isReplaced(before.final, final))) this.#kept = this.#emptied();
-    this.#snapshot = { value, atMs };
-    return value;
+    return { final, head: newest.height < final.height ? final : newest };
   }
 
   /** Whether final blocks were replaced: an id stands for all blocks before it. */
@@ -138,12 +124,5 @@ export class TronFeed {
 
   #emptied() {
     return new ExpiringMap<bigint, readonly LoggedTransfer[]>(this.#keepMs, KEPT_TRANSFERS_MAX);
-  }
-
-  /** One reading at a time: who comes second finds what the first has read. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work);
-    this.#turn = mine.catch(() => undefined);
-    return await mine;
   }
 }
