@@ -1,8 +1,9 @@
 import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
+import { keysOf } from '@florin/contract/tables';
 import type { EventType } from '@florin/sdk';
 import { wrongUsage } from './failure.ts';
 
-export const eventTypes = (): EventType[] => Object.keys(EVENT_CATALOGUE) as EventType[];
+export const eventTypes = (): EventType[] => keysOf(EVENT_CATALOGUE);
 
 /** @throws CommandFailure for an unknown type, listing all types */
 export function readEventType(text: string): EventType {

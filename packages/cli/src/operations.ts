@@ -19,7 +19,7 @@ import { florinOf, type MerchantFlags, merchantCommand } from './merchant.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from './operator.ts';
 import { type Given, givenOf, type Options } from './options.ts';
 import type { AddCommand } from './resource.ts';
-import { print, show, wantsJson } from './show.ts';
+import { allFields, isList, print, show, wantsJson } from './show.ts';
 import { cell, formatTable, type Row } from './table.ts';
 import { note } from './terminal.ts';
 
@@ -166,7 +166,7 @@ async function printCsv(pieces: AsyncIterable<Uint8Array>): Promise<void> {
 async function printFollowed<T extends object>(
   command: Command,
   added: AsyncIterable<T>,
-  row: (one: T) => Row = (one) => one as Row,
+  row: (one: T) => Row = allFields,
 ): Promise<void> {
   for await (const one of added)
     print(wantsJson(command) ? JSON.stringify(one) : Object.values(row(one)).map(cell).join('  '));
@@ -176,7 +176,9 @@ function present<T extends object>(command: Command, answer: T | readonly T[], s
   const { row, parts, text, note: said } = shape;
   show(command, answer, row);
   if (wantsJson(command)) return;
-  if (parts !== undefined) print(`\n${formatTable(parts(answer as T))}`);
-  if (text !== undefined) print(`\n${text(answer as T)}`);
+  if (!isList(answer)) {
+    if (parts !== undefined) print(`\n${formatTable(parts(answer))}`);
+    if (text !== undefined) print(`\n${text(answer)}`);
+  }
   if (said !== undefined) note(said);
 }

@@ -21,12 +21,16 @@ export const choice = <const T extends string>(flags: string, description: strin
 export const parsed = <T>(flags: string, description: string, parse: (word: string) => T) =>
   new TypedOption<T>(flags, description).argParser(parse);
 
-export const required = <T>(option: TypedOption<T>) =>
-  option.makeOptionMandatory() as TypedOption<T, boolean> as TypedOption<T, true>;
+export function required<T>(option: TypedOption<T>): TypedOption<T, true>;
+export function required(option: Option): Option {
+  return option.makeOptionMandatory();
+}
 
 /** An option with a default; `shown` is its text in the help. */
-export const preset = <T>(option: TypedOption<T>, value: T, shown?: string) =>
-  option.default(value, shown) as TypedOption<T, boolean> as TypedOption<T, true>;
+export function preset<T>(option: TypedOption<T>, value: T, shown?: string): TypedOption<T, true>;
+export function preset(option: Option, value: unknown, shown?: string): Option {
+  return option.default(value, shown);
+}
 
 const LIST_LIMIT = 20;
 const DAY_SECONDS = 86_400;

@@ -19,9 +19,14 @@ export function print(text: string): void {
 export function show<T extends object>(
   command: Command,
   value: T | readonly T[],
-  toRow: (one: T) => Row = (one) => one as Row,
+  toRow: (one: T) => Row = allFields,
 ): void {
   if (wantsJson(command)) print(toJson(value));
-  else if (Array.isArray(value)) print(formatTable(value.map(toRow)));
-  else print(formatDetails(toRow(value as T)));
+  else if (isList(value)) print(formatTable(value.map(toRow)));
+  else print(formatDetails(toRow(value)));
 }
+
+export const allFields = (one: object): Row => Object.fromEntries(Object.entries(one));
+
+export const isList = <T extends object>(answer: T | readonly T[]): answer is readonly T[] =>
+  Array.isArray(answer);

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { folderOfBuild, writeBuild } from '@florin/pages/builds';
+import { outputOf } from '@florin/pages/vite-output';
 import { build, type Rolldown } from 'vite';
 import { type ConsoleFile, MANIFEST, SOURCES } from './built-console.ts';
 
@@ -16,7 +17,7 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-const { output } = (await build({
+const built = await build({
   root: path.join(import.meta.dirname, 'app'),
   base: BASE,
   configFile: false,
@@ -36,7 +37,8 @@ const { output } = (await build({
       output: { entryFileNames: 'assets/[name]-[hash].js', chunkFileNames: 'assets/[name]-[hash].js' },
     },
   },
-})) as Rolldown.RolldownOutput;
+});
+const output = outputOf(built);
 
 const textOf = (file: Rolldown.OutputChunk | Rolldown.OutputAsset) =>
   Buffer.from(file.type === 'chunk' ? file.code : file.source);

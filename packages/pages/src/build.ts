@@ -4,6 +4,7 @@ import path from 'node:path';
 import { build, type InlineConfig, mergeConfig, type Rolldown } from 'vite';
 import { folderOfBuild, writeBuild } from './builds.ts';
 import { SOURCES } from './built-pages.ts';
+import { outputOf } from './vite-output.ts';
 
 // Whatever the caller runs as: pages made for development are larger, and name files of this machine.
 process.env.NODE_ENV = 'production';
@@ -21,7 +22,7 @@ const COMMON: InlineConfig = {
 };
 
 async function filesOf(config: InlineConfig): Promise<Rolldown.OutputChunk[]> {
-  const { output } = (await build(mergeConfig(COMMON, config))) as Rolldown.RolldownOutput;
+  const output = outputOf(await build(mergeConfig(COMMON, config)));
   return output.filter((file) => file.type === 'chunk');
 }
 

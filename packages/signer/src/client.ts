@@ -22,7 +22,7 @@ import {
   type SignerStatus,
   type SignRequest,
 } from './protocol.ts';
-import { faultOf } from './shape.ts';
+import { isOf, shapedAs } from './shape.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Of calls that stretch a passphrase, behind others that do. */
@@ -269,11 +269,8 @@ export class SignerClient {
     } catch {
       throw new SignerUnavailable(`the signer answered ${status} and no JSON`);
     }
-    if (status === 200) {
-      const fault = faultOf(shape, value);
-      if (fault !== undefined) throw new SignerUnavailable(misread(fault, value));
-      return value as Static<Shape>;
-    }
+    if (status === 200)
+      return shapedAs(shape, value, (fault) => new SignerUnavailable(misread(fault, value)));
     if ((status === 400 || status === 403) && isRefusal(value))
       throw new SignerRefused(value.code, value.message, value.from ?? null);
     throw new SignerUnavailable(`the signer answered ${status}`);
@@ -326,8 +323,8 @@ function misread(fault: string, answer: unknown): string {
 function isRefusal(
   value: unknown,
 ): value is { code: Refusal | 'invalid_request'; message: string; from?: string | null } {
-  if (faultOf(RefusalShape, value) !== undefined) return false;
-  const { code } = value as { code: string };
+  if (!isOf(RefusalShape, value)) return false;
+  const { code } = value;
   return code === 'invalid_request' || REFUSALS.some((one) => one === code);
 }
 

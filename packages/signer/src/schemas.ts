@@ -16,7 +16,7 @@ import {
   type SignRequest,
   type UnfreezeRequest,
 } from './protocol.ts';
-import { checkShape, faultOf } from './shape.ts';
+import { checkShape, shapedAs } from './shape.ts';
 import type { Subject } from './statement.ts';
 
 /** A request that cannot be read: answered with 400. */
@@ -260,7 +260,5 @@ const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 function checked<const Shape extends TSchema>(shape: Shape, value: unknown, at?: string): Static<Shape> {
-  const fault = faultOf(shape, value);
-  if (fault === undefined) return value as Static<Shape>;
-  throw new InvalidRequest(at === undefined ? fault : `${at}: ${fault}`);
+  return shapedAs(shape, value, (fault) => new InvalidRequest(at === undefined ? fault : `${at}: ${fault}`));
 }

@@ -1,6 +1,8 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+const OTHER_SHAPE = 'it has another shape.';
+
 type Check = ReturnType<typeof Compile>;
 const checks = new WeakMap<TSchema, Check>();
 
@@ -20,22 +22,39 @@ export function checkShape<const Shape extends TSchema>(
   } catch {
     throw fail('it is not JSON.');
   }
-  const fault = faultOf(shape, value);
-  if (fault !== undefined) throw fail(fault);
-  return value as Static<Shape>;
+  return shapedAs(shape, value, fail);
+}
+
+/** The value, which is of that shape. @param fail makes the error to throw from one line */
+export function shapedAs<const Shape extends TSchema>(
+  shape: Shape,
+  value: unknown,
+  fail: (fault: string) => Error,
+): Static<Shape> {
+  if (isOf(shape, value)) return value;
+  throw fail(faultOf(shape, value) ?? OTHER_SHAPE);
+}
+
+export function isOf<const Shape extends TSchema>(shape: Shape, value: unknown): value is Static<Shape> {
+  return checkOf(shape).Check(value);
+}
+
+function checkOf(shape: TSchema): Check {
+  const check = checks.get(shape) ?? Compile(shape);
+  checks.set(shape, check);
+  return check;
 }
 
 /** One line, where the value is not of that shape. */
-export function faultOf(shape: TSchema, value: unknown): string | undefined {
-  const check = checks.get(shape) ?? Compile(shape);
-  checks.set(shape, check);
+function faultOf(shape: TSchema, value: unknown): string | undefined {
+  const check = checkOf(shape);
   if (check.Check(value)) return undefined;
   const errors = check.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
   const error =
     errors.find(({ keyword }) => keyword === 'required') ??
     errors.find(({ keyword }) => keyword === 'additionalProperties') ??
     errors[0];
-  if (error === undefined) return 'it has another shape.';
+  if (error === undefined) return OTHER_SHAPE;
   const params: Record<string, unknown> = { ...error.params };
   const at = error.instancePath.slice(1).replaceAll('/', '.');
   const within = (names: unknown) =>

@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { folderOfBuild, writeBuild } from '@florin/pages/builds';
-import { build, type Rolldown } from 'vite';
+import { outputOf } from '@florin/pages/vite-output';
+import { build } from 'vite';
 import { MANIFEST, ROOT, type SiteFile, SOURCES } from './built-site.ts';
 import { brokenLinks } from './links.ts';
 import { BASE, menuFaults } from './navigation.ts';
@@ -19,7 +20,7 @@ process.chdir(ROOT);
 const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 async function scriptOf(entry: string): Promise<string> {
-  const output = (await build({
+  const built = await build({
     root: ROOT,
     configFile: false,
     envFile: false,
@@ -31,8 +32,8 @@ async function scriptOf(entry: string): Promise<string> {
       modulePreload: false,
       rolldownOptions: { input: path.join(import.meta.dirname, 'client', entry) },
     },
-  })) as Rolldown.RolldownOutput;
-  const [script, ...others] = output.output;
+  });
+  const [script, ...others] = outputOf(built);
   if (others.length > 0) throw new Error(`${entry} is more than one file`);
   return script.code;
 }

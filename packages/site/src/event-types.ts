@@ -1,10 +1,11 @@
 import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
 import { OPT_IN_EVENT_TYPES, type RecordedEventType } from '@florin/contract/schemas';
+import { keysOf } from '@florin/contract/tables';
 import type { Document } from './documents.ts';
 import { bodyOf } from './event-bodies.ts';
 import { urlOf } from './navigation.ts';
 
-const TYPES = Object.keys(EVENT_CATALOGUE) as RecordedEventType[];
+const TYPES = keysOf(EVENT_CATALOGUE);
 const OPT_IN: readonly string[] = OPT_IN_EVENT_TYPES;
 
 function pageOf(type: RecordedEventType): Document {

@@ -1,3 +1,4 @@
+import { keysOf } from '@florin/contract/tables';
 import type { InvoicePreview, Subscription, SubscriptionItemInput } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { parseTime, parseWhole } from '../duration.ts';
@@ -62,7 +63,7 @@ function changedItem({ items }: Subscription, change: ItemChange): SubscriptionI
 }
 
 const PRORATIONS = { now: 'now', 'period-end': 'period_end', none: 'none' } as const;
-const PRORATION_NAMES = Object.keys(PRORATIONS) as (keyof typeof PRORATIONS)[];
+const PRORATION_NAMES = keysOf(PRORATIONS);
 
 export const update = merchant(changedRow)('update <subscription>', 'Change a subscription of one item', {
   examples: [

@@ -129,7 +129,9 @@ function App({ data }: { data: PageData }) {
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    const fields = Object.fromEntries(new FormData(form, event.submitter)) as Record<string, string>;
+    const fields: Record<string, string> = {};
+    for (const [name, value] of new FormData(form, event.submitter))
+      if (typeof value === 'string') fields[name] = value;
     setBusy(true);
     setFailure('');
     try {

@@ -58,8 +58,8 @@ export const auditRoutes = (deps: ConsoleDeps, routes: readonly Route[]): Route[
       ...route,
       handle: async (request) => {
         const { caller, params, body } = request;
-        const { user_id: named } = params as { user_id?: string };
-        const userId = named === undefined ? undefined : decodeId('user', named);
+        const named: unknown = Reflect.get(Object(params), 'user_id');
+        const userId = typeof named === 'string' ? decodeId('user', named) : undefined;
         const read = async () =>
           (await users.listUsers(deps, caller.merchantId)).find((one) => one.userId === userId);
         return await answerAudited(deps, route, request, {

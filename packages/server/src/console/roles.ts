@@ -1,3 +1,5 @@
+import { keysOf } from '@florin/contract/tables';
+
 /** What a merchant's user may do. One row each, with the roles that have it. */
 const PERMISSIONS = {
   /** Payments, invoices, payouts, balances, reports. */
@@ -22,7 +24,7 @@ const PERMISSIONS = {
 } as const satisfies Record<string, readonly string[]>;
 
 export type Permission = keyof typeof PERMISSIONS;
-const ALL_PERMISSIONS = Object.keys(PERMISSIONS) as Permission[];
+const ALL_PERMISSIONS = keysOf(PERMISSIONS);
 export const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 export const INSTALLATION_ROLES = ['operator', 'auditor'] as const;

@@ -40,24 +40,22 @@ function merchantIn(input: Input): string | undefined {
   return undefined;
 }
 
+/** The one of a list whose field has that value. */
+const findBy = (list: unknown, field: string, value: unknown): unknown =>
+  Array.isArray(list) ? list.find((one) => Reflect.get(Object(one), field) === value) : undefined;
+
 /** A person of a merchant or of the installation, with the role that they have or are invited to. */
 const user: Found = async ({ list }, [typed]) => {
   const { email, merchant, installation }: { email?: unknown; merchant?: unknown; installation?: unknown } =
     Object(typed);
   if (typeof email !== 'string') return undefined;
-  const all = (await list?.({ merchant, installation })) as readonly Record<string, unknown>[] | undefined;
-  return all?.find((one) => one.email === users.normalEmail(email));
+  return findBy(await list?.({ merchant, installation }), 'email', users.normalEmail(email));
 };
 const listed =
   (idField: string): Found =>
-  async ({ list }, [id]) => {
-    const all = (await list?.()) as readonly Record<string, unknown>[] | undefined;
-    return all?.find((one) => one[idField] === id);
-  };
-const person: Found = async ({ list }, input) => {
-  const all = (await list?.(merchantIn(input))) as readonly Record<string, unknown>[] | undefined;
-  return all?.find(({ name }) => name === input[0]);
-};
+  async ({ list }, [id]) =>
+    findBy(await list?.(), idField, id);
+const person: Found = async ({ list }, input) => findBy(await list?.(merchantIn(input)), 'name', input[0]);
 
 /** How the thing that an operation changes is read, before and after it. What is a resource of the API has its events. */
 const STATES: Readonly<Record<string, Found>> = {
@@ -119,8 +117,12 @@ function accountName(): string {
   }
 }
 
-/** The same operations, each change with an attempt and an outcome in the audit log. */
-export function auditOperations<T extends Groups>(app: App, groups: T): T {
+/** The same operations, each change with an attempt and an outcome in the audit log. Each keeps its parameters and its answer. */
+export function auditOperations<T extends Groups>(app: App, groups: T): T;
+export function auditOperations(
+  app: App,
+  groups: Readonly<Record<string, Readonly<Record<string, Call>>>>,
+): Groups {
   const actor = { kind: 'cli' as const, id: `${accountName()}@${hostname()}` };
   const wrap = (group: string, name: string, call: Call, calls: Readonly<Record<string, Call>>): Call => {
     if (isReading(group, name)) return call;
@@ -132,12 +134,10 @@ export function auditOperations<T extends Groups>(app: App, groups: T): T {
       return await audited(app, change, { input, read, work: () => call(...input) });
     };
   };
-  const wrapped = Object.entries(groups as unknown as Record<string, Record<string, Call>>).map(
-    ([group, calls]) => [
+  return Object.fromEntries(
+    Object.entries(groups).map(([group, calls]) => [
       group,
       Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, wrap(group, name, call, calls)])),
-    ],
+    ]),
   );
-  // Each operation keeps its parameters and its answer.
-  return Object.fromEntries(wrapped) as T;
 }

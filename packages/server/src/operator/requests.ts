@@ -95,7 +95,7 @@ export function requestCommands(app: App) {
       const filter = await filterOf(app, query);
       const lines = csvOf({
         item: LoggedRequestSchema,
-        idOf: (one) => (one as LoggedRequest).id,
+        idOf: ({ id }: LoggedRequest) => id,
         first: await page(filter, CSV_SLICE),
         read: (after) => page(filter, CSV_SLICE, after),
       });

@@ -1,3 +1,4 @@
+import { keysOf } from '@florin/contract/tables';
 import { CompiledQuery } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
 import { PreparedStatement } from '../platform/db/statements/index.ts';
@@ -31,7 +32,7 @@ const ARRAYS = {
 /** Long texts travel as one: an array would have to escape every quotation mark of every body. Empty is null. */
 const TEXTS = ['request_headers', 'request_body', 'answer_body'] as const satisfies readonly Column[];
 
-const arrayColumns = Object.keys(ARRAYS) as (keyof typeof ARRAYS)[];
+const arrayColumns = keysOf(ARRAYS);
 const columns: readonly Column[] = [...arrayColumns, ...TEXTS];
 
 const TEXT = `

@@ -1,4 +1,5 @@
 import type { Subscription, SubscriptionExpansion, SubscriptionReadQuery } from '@florin/contract/schemas';
+import { keysOf } from '@florin/contract/tables';
 import { readCustomer } from '../customers/index.ts';
 import { findInvoice, presentInvoice } from '../invoices/index.ts';
 import { defaultPaymentMethods, findPaymentMethod, presentPaymentMethod } from '../payment-methods/index.ts';
@@ -8,9 +9,8 @@ import type { SubscriptionRow } from './queries.ts';
 
 /** The expansions of both forms of the query parameter. */
 export function expansionsOf(query: SubscriptionReadQuery): ReadonlySet<SubscriptionExpansion> {
-  // The schema allows no other values.
-  const named = (query.expand?.split(',') ?? []) as SubscriptionExpansion[];
-  return new Set([...named, ...(query['expand[]'] ?? [])]);
+  const named: readonly string[] = [...(query.expand?.split(',') ?? []), ...(query['expand[]'] ?? [])];
+  return new Set(keysOf(EXPANSIONS).filter((name) => named.includes(name)));
 }
 
 type Expanded = Pick<Subscription, 'latest_invoice_object' | 'customer_object' | 'payment_method_object'>;

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { faultOf } from '../shape.ts';
+import { shapedAs } from '../shape.ts';
 
 const TIMEOUT_MS = 5_000;
 /** By so much the clocks of this machine and of the network may differ. */
@@ -131,7 +131,5 @@ async function call<const Shape extends TSchema>(
   });
   const body: unknown = await answer.json();
   const result: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'result') : undefined;
-  const fault = faultOf(shape, result);
-  if (fault !== undefined) throw new Error(`${method}: ${fault}`);
-  return result as Static<Shape>;
+  return shapedAs(shape, result, (fault) => new Error(`${method}: ${fault}`));
 }

@@ -1,3 +1,4 @@
+import { keysOf, tableOf } from '@florin/contract/tables';
 import { encodeId, type IdKind } from '../../tenancy/index.ts';
 
 const KINDS = {
@@ -17,14 +18,11 @@ const KINDS = {
   invoice: 'invoice',
 } as const satisfies Record<string, IdKind>;
 
-type IdName = keyof typeof KINDS;
-
 /** The id that a kind of resource has in every example. `at` tells several of one kind apart. */
 export const exampleIdOf = (kind: IdKind, at = 0): string =>
   encodeId(kind, `01985f2a-3c41-7d5e-9b60-4f1a2c7e${String(at).padStart(4, '0')}`);
 
-const named = Object.entries(KINDS).map(([name, kind]) => [name, exampleIdOf(kind)]);
-export const IDS = Object.fromEntries(named) as Record<IdName, string>;
+export const IDS = tableOf(keysOf(KINDS), (name) => exampleIdOf(KINDS[name]));
 
 /** Names that callers choose and that can be used once: each try of an example has others. */
 export const FRESH = { customer: 'customer-17', refund: 'order-1001-refund-1' } as const;

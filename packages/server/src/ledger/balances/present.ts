@@ -1,5 +1,6 @@
-import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
+import { ASSETS, type Asset, NETWORKS } from '@florin/contract/money';
 import type { Balance, Balances as BalancesObject, LedgerEntry } from '@florin/contract/schemas';
+import { tableOf } from '@florin/contract/tables';
 import { encodeId } from '../../tenancy/index.ts';
 import type { Account, Balances } from '../accounts.ts';
 import { CAUSE_KINDS, type CauseType } from '../causes.ts';
@@ -9,10 +10,7 @@ function presentBalance(currency: Asset, balances: ReadonlyMap<Account, bigint>)
   // Safe: balances are bounded by the supply of the coin, below 2^53.
   const of = (account: Account) => Number(balances.get(account) ?? 0n);
   const perNetwork = (kind: 'custody' | 'custody_hold') =>
-    Object.fromEntries(NETWORKS.map((network) => [network, of(`${kind}:${network}`)])) as Record<
-      Network,
-      number
-    >;
+    tableOf(NETWORKS, (network) => of(`${kind}:${network}`));
   return {
     currency,
     available: of('available'),

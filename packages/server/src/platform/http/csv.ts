@@ -14,13 +14,14 @@ interface Shape {
 }
 
 const isTime = (schema: TSchema): boolean => {
-  const { format, anyOf } = schema as Shape;
+  const { format, anyOf }: Shape = schema;
   return format === 'unix-time' || (anyOf?.some(isTime) ?? false);
 };
 
 /** One column for each field of an item, in the order of its schema. Times end in `_utc`. */
 export function columnsOfItem(item: TSchema): readonly Column[] {
-  return Object.entries((item as Shape).properties ?? {}).map(([field, schema]) => ({
+  const { properties = {} }: Shape = item;
+  return Object.entries(properties).map(([field, schema]) => ({
     field,
     heading: isTime(schema) ? `${field}_utc` : field,
     isTime: isTime(schema),

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { Fail } from '../fail.ts';
 import { closingLine, columnsOfItem, headingLine, itemLine } from './csv.ts';
 import type { OpenStream } from './event-stream.ts';
+import { sliceOf } from './list.ts';
 import { preferredType } from './media-type.ts';
 import type { List, RouteRequest, Slice } from './route.ts';
 
@@ -26,11 +27,8 @@ export class Exports {
   readonly #open = new Map<string, number>();
 
   /** Reads the first slice, so that a refusal is an answer and not a file that is cut off. @throws Fail */
-  async start(list: List, request: RouteRequest<never, never, never>): Promise<Csv> {
-    const { limit, starting_after: after } = request.query as {
-      limit?: number;
-      starting_after?: string;
-    };
+  async start(list: List, request: RouteRequest<unknown, unknown, unknown>): Promise<Csv> {
+    const { limit, after } = sliceOf(request.query);
     if (limit !== undefined) {
       const message = 'CSV holds everything that fits the filter: leave limit out.';
       throw new Fail('invalid_request', { message, param: 'limit' });
@@ -76,10 +74,10 @@ const headersOf = (name: string) => ({
 
 interface Rows {
   item: TSchema;
-  idOf: (item: object) => string;
+  idOf(this: void, item: object): string;
   first: Slice<object>;
   /** The slice behind an item. */
-  read: (after: string) => Promise<Slice<object>>;
+  read(this: void, after: string): Promise<Slice<object>>;
 }
 
 /** The lines of a list as CSV. Stops between two slices once the signal is aborted. */

@@ -1,18 +1,17 @@
-import type { Static, TObject, TSchema } from 'typebox';
-import {
-  defineRoute,
-  type List,
-  type Route,
-  type RouteRequest,
-  type Slice,
-  type SliceRequest,
-} from './route.ts';
+import { IsArray, type Static, type TObject, type TSchema } from 'typebox';
+import type { Route, RouteRequest, Slice, SliceRequest } from './route.ts';
 
 const LIMIT_DEFAULT = 10;
 
-interface ListAnswer<T> extends Slice<T> {
-  object: 'list';
-  url: string;
+/** The part of a list that a validated query asks for. */
+export function sliceOf(query: unknown): Partial<SliceRequest> {
+  if (typeof query !== 'object' || query === null) return {};
+  const limit: unknown = Reflect.get(query, 'limit');
+  const after: unknown = Reflect.get(query, 'starting_after');
+  return {
+    ...(typeof limit === 'number' ? { limit } : {}),
+    ...(typeof after === 'string' ? { after } : {}),
+  };
 }
 
 type ShapeOf<S> = S extends TSchema ? Static<S> : undefined;
@@ -34,27 +33,35 @@ interface ListDefinition<A extends TObject, P extends TObject | undefined, Q ext
   ) => Promise<Slice<Item<A>>>;
 }
 
+/** A list whose schemas are forgotten, as `defineRoute` forgets them. */
+interface AnyDefinition
+  extends Omit<ListDefinition<TObject, undefined, TObject>, 'idOf' | 'params' | 'read'> {
+  params?: TObject | undefined;
+  idOf?(this: void, item: object): string;
+  read(
+    this: void,
+    request: RouteRequest<unknown, unknown, unknown>,
+    slice: SliceRequest,
+  ): Promise<Slice<object>>;
+}
+
+const ownId = (item: object) => String(Reflect.get(item, 'id'));
+
 /** Defines a list: a page of it as JSON, all of it as CSV. */
 export function defineList<A extends TObject, Q extends TObject, P extends TObject | undefined = undefined>(
   list: ListDefinition<A, P, Q>,
-): Route {
-  const { idOf = (item: Item<A>) => String(Reflect.get(item, 'id')), read, ...route } = list;
-  const answers = async (
-    request: RouteRequest<ShapeOf<P>, Static<Q>, undefined>,
-  ): Promise<ListAnswer<Item<A>>> => {
-    const { limit = LIMIT_DEFAULT, starting_after: after } = request.query as Partial<
-      Record<'limit', number> & Record<'starting_after', string>
-    >;
-    return { object: 'list', ...(await read(request, { limit, after })), url: request.url };
-  };
-  const defined = defineRoute<A, P, Q>({
+): Route;
+export function defineList({ idOf = ownId, read, ...route }: AnyDefinition): Route {
+  const { data } = route.answer.properties;
+  if (data === undefined || !IsArray(data)) throw new Error(`${route.operationId} answers no list`);
+  return {
     ...route,
     method: 'GET',
     scope: 'read',
-    handle: async (request) => ({ body: (await answers(request as never)) as Static<A> }),
-  } as Route<P, Q, undefined, A>);
-  const { data } = list.answer.properties as { data?: { items?: TSchema } };
-  if (data?.items === undefined) throw new Error(`${list.operationId} answers no list`);
-  // Requests are validated against the same schemas before they reach `read`, so the widening is sound.
-  return { ...defined, list: { item: data.items, idOf, read } as unknown as List };
+    handle: async (request) => {
+      const { limit = LIMIT_DEFAULT, after } = sliceOf(request.query);
+      return { body: { object: 'list', ...(await read(request, { limit, after })), url: request.url } };
+    },
+    list: { item: data.items, idOf, read },
+  };
 }

@@ -58,7 +58,7 @@ function headerParameter(name: string, description: string, limits: Json): Json 
 function reference(schema: unknown, components: Map<string, Json>): unknown {
   if (Array.isArray(schema)) return schema.map((entry) => reference(entry, components));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $id: id, ...rest } = schema as Json;
+  const { $id: id, ...rest }: Json = { ...schema };
   const inner = () =>
     Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, reference(value, components)]));
   if (typeof id !== 'string') return inner();
@@ -94,7 +94,7 @@ function parametersOf(
   example: OperationExample,
 ): Json[] {
   const from = (place: 'path' | 'query', schema: TSchema | undefined) => {
-    const shape = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
+    const shape: { properties?: Record<string, Json>; required?: string[] } = schema ?? {};
     return Object.entries(shape.properties ?? {}).map(([name, property]) => ({
       name,
       in: place,

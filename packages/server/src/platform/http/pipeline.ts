@@ -166,7 +166,11 @@ export class Pipeline {
     });
   }
 
-  #read(raw: RawRequest, caller: Caller, prepared: PreparedRoute): RouteRequest<never, never, never> {
+  #read(
+    raw: RawRequest,
+    caller: Caller,
+    prepared: PreparedRoute,
+  ): RouteRequest<Record<string, unknown>, Record<string, unknown>, unknown> {
     const { route } = prepared;
     this.#permit(caller, route);
     const takesKey = route.idempotencyKey === 'required' || raw.headers['idempotency-key'] !== undefined;
@@ -175,7 +179,7 @@ export class Pipeline {
     const query = readQuery(raw.url, route.query);
     prepared.checkQuery?.(query);
     const body = readBody(raw, prepared);
-    const request = {
+    return {
       caller,
       params: raw.params,
       query,
@@ -186,8 +190,6 @@ export class Pipeline {
       requestId: raw.requestId,
       remoteAddress: raw.remoteAddress,
     };
-    // The shapes were checked above against the schemas that give the handler its types.
-    return request as unknown as RouteRequest<never, never, never>;
   }
 
   #permit(caller: Caller, route: Route): void {

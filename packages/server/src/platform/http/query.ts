@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox';
+import { IsArray, IsInteger, type TObject, type TSchema } from 'typebox';
 import { Fail } from '../fail.ts';
 import { shorten } from '../secrets/shorten.ts';
 
@@ -15,11 +15,11 @@ function decode(text: string, param: string | undefined): string {
   }
 }
 
-function readValue(type: unknown, text: string, param: string): unknown {
+function readValue(schema: TSchema | undefined, text: string, param: string): unknown {
   if (text === '') throw new Fail('invalid_request', { message: `${param} is empty.`, param });
   if (text.includes('\0'))
     throw new Fail('invalid_request', { message: `${param} holds a NUL character.`, param });
-  if (type !== 'integer') return text;
+  if (!IsInteger(schema)) return text;
   if (WHOLE.test(text)) return Number(text);
   throw new Fail('invalid_request', { message: `${param} must be a whole number in plain digits.`, param });
 }
@@ -34,7 +34,7 @@ function readValue(type: unknown, text: string, param: string): unknown {
 export function readQuery(url: string, schema: TObject | undefined): Record<string, unknown> {
   const mark = url.indexOf('?');
   const text = mark === -1 ? '' : url.slice(mark + 1);
-  const declared = (schema?.properties ?? {}) as Record<string, { type?: string }>;
+  const declared = schema?.properties ?? {};
   const values: Record<string, unknown> = {};
   for (const pair of text.split('&').filter((part) => part !== '')) {
     const equals = pair.indexOf('=');
@@ -43,12 +43,12 @@ export function readQuery(url: string, schema: TObject | undefined): Record<stri
       const param = shorten(name);
       throw new Fail('invalid_request', { message: `${param} is not a parameter of this call.`, param });
     }
-    const type = declared[name]?.type;
-    const isRepeatable = type === 'array';
+    const ofParameter = declared[name];
+    const isRepeatable = IsArray(ofParameter);
     if (Object.hasOwn(values, name) && !isRepeatable) {
       throw new Fail('invalid_request', { message: `${name} is given more than once.`, param: name });
     }
-    const value = readValue(type, decode(equals === -1 ? '' : pair.slice(equals + 1), name), name);
+    const value = readValue(ofParameter, decode(equals === -1 ? '' : pair.slice(equals + 1), name), name);
     const before = values[name];
     values[name] = isRepeatable ? [...(Array.isArray(before) ? before : []), value] : value;
   }

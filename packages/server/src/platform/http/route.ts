@@ -60,8 +60,12 @@ export interface Slice<T> {
 /** A list without its filters and items' types, as CSV reads it from the first slice to the last. */
 export interface List {
   readonly item: TSchema;
-  readonly idOf: (item: object) => string;
-  readonly read: (request: RouteRequest<never, never, never>, slice: SliceRequest) => Promise<Slice<object>>;
+  idOf(this: void, item: object): string;
+  read(
+    this: void,
+    request: RouteRequest<unknown, unknown, unknown>,
+    slice: SliceRequest,
+  ): Promise<Slice<object>>;
 }
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
@@ -105,13 +109,16 @@ export interface Route<
   handle(request: RouteRequest<Shape<P>, Shape<Q>, Shape<B>>): Promise<Answer<Static<A>>>;
 }
 
-/** Gives the handler the types of the route's schemas. */
+/**
+ * Gives the handler the types of the route's schemas. The pipeline validates against the same schemas before it calls the
+ * handler, so the result may forget them.
+ */
 export function defineRoute<
   A extends TSchema,
   P extends TObject | undefined = undefined,
   Q extends TObject | undefined = undefined,
   B extends TSchema | undefined = undefined,
->(route: Route<P, Q, B, A>): Route {
-  // The pipeline validates against the same schemas before it calls the handler, so the widening is sound.
-  return route as unknown as Route;
+>(route: Route<P, Q, B, A>): Route;
+export function defineRoute(route: Route): Route {
+  return route;
 }

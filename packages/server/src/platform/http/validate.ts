@@ -25,7 +25,7 @@ function listed(names: unknown): string[] {
 
 function explain(error: ShapeError, schema: TSchema): Fail {
   const base = shorten(paramOf(error.instancePath));
-  const params = error.params as Record<string, unknown>;
+  const params: Record<string, unknown> = { ...error.params };
   const missing = listed(params.requiredProperties)[0];
   if (error.keyword === 'required' && missing !== undefined) {
     const param = within(base, missing);

@@ -1,4 +1,5 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
+import { keysOf } from '@florin/contract/tables';
 import { hasPendingPayment, type InvoiceFacts, openPaymentStatus } from '../../invoices/decide/index.ts';
 import { invariant } from '../../platform/fail.ts';
 import { SUBSCRIPTION_MOVES } from '../states.ts';
@@ -99,5 +100,5 @@ export interface DecisionContext {
 }
 
 function isSame(a: InvoiceFacts, b: InvoiceFacts | undefined): boolean {
-  return b !== undefined && (Object.keys(a) as (keyof InvoiceFacts)[]).every((key) => a[key] === b[key]);
+  return b !== undefined && keysOf(a).every((key) => a[key] === b[key]);
 }

@@ -45,11 +45,13 @@ interface Definition<T> {
   fallback: T | Record<MerchantMode, T>;
 }
 
-function byMode<T>(fallback: T | Record<MerchantMode, T>): (mode: MerchantMode) => T {
-  const modes = fallback as Record<MerchantMode, T>;
-  const perMode = typeof fallback === 'object' && fallback !== null && 'sandbox' in fallback;
-  return (mode) => (perMode ? modes[mode] : (fallback as T));
-}
+const isByMode = <T>(fallback: T | Record<MerchantMode, T>): fallback is Record<MerchantMode, T> =>
+  typeof fallback === 'object' && fallback !== null && 'sandbox' in fallback;
+
+const byMode =
+  <T>(fallback: T | Record<MerchantMode, T>) =>
+  (mode: MerchantMode): T =>
+    isByMode(fallback) ? fallback[mode] : fallback;
 
 /** An amount of money such as `"10000.00"`, as integer units of 6 digits. */
 export function moneySetting(definition: Definition<string>): Setting<bigint> {

@@ -1,3 +1,4 @@
+import { keysOf } from '@florin/contract/tables';
 import { type RawBuilder, sql } from 'kysely';
 import { invariant } from '../../fail.ts';
 
@@ -14,7 +15,7 @@ export class Moves<State extends string> {
 
   constructor(resource: string, table: Readonly<Record<State, readonly State[]>>) {
     this.#resource = resource;
-    this.#states = Object.keys(table) as State[];
+    this.#states = keysOf(table);
     this.table = table;
   }
 

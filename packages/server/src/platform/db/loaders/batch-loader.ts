@@ -114,7 +114,7 @@ export class BatchLoader<Item, Result> {
       );
       if (results.length !== entries.length)
         throw new Error('loadBatch must return one result for each item');
-      for (const [i, { resolve }] of entries.entries()) resolve(results[i] as Result);
+      for (const [i, result] of results.entries()) entries[i]?.resolve(result);
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
