@@ -195,6 +195,67 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.context().close();
   });
 
+  test('webhooks: an endpoint is made and changed, a test event is sent, read and sent again; support may only look', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { page, faults } = await signIn('developer');
+    await page.goto(`${base()}/webhooks`);
+    await page.getByText('npx florin endpoints create').waitFor();
+    await page.getByRole('button', { name: 'New endpoint' }).click();
+    const url = page.getByRole('dialog').getByLabel('URL');
+    await url.fill('http://shop.example/hooks');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText(/^url /).waitFor();
+    expect(await url.getAttribute('aria-invalid')).toBe('true');
+    await looks(page, 'webhook-form');
+    await url.fill('https://webhooks.test/404');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await keep(page, 'console-webhooks');
+    await page.getByRole('link', { name: 'https://webhooks.test/404' }).click();
+    await page.getByText('Nothing was sent there yet.').waitFor();
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send test event' }).click();
+    await page.getByText('failed', { exact: true }).waitFor();
+    await looks(page, 'webhook');
+    const endpoint = page.url();
+    await page.locator('[data-open]').click();
+    await page.getByText('The sandbox answers 404.').waitFor();
+    await page.getByText('"type": "webhook_endpoint.test"').waitFor();
+    await looks(page, 'delivery');
+    const delivery = page.url();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    const attempts = page.getByRole('table', { name: 'Attempts' }).locator('tbody tr');
+    await attempts.nth(1).waitFor();
+    await page.goto(endpoint);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('dialog').getByLabel('URL').fill('https://webhooks.test/200');
+    await page.getByRole('checkbox', { name: /^payment\.completed/ }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('*, payment.completed').waitFor();
+    await page.getByRole('button', { name: 'Send missed' }).click();
+    await page.getByLabel('Since').fill('2020-01-01T00:00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('delivered', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('by request').waitFor();
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+    await page.context().close();
+    const support = await signIn('support');
+    await support.page.goto(endpoint);
+    await support.page.getByRole('heading', { name: 'https://webhooks.test/200' }).waitFor();
+    await support.page.goto(delivery);
+    await support.page.getByText('The sandbox answers 404.').first().waitFor();
+    const buttons = support.page.getByRole('button', { name: /Send|Change|able$/ });
+    expect([await buttons.count(), support.faults]).toEqual([0, []]);
+    await support.page.context().close();
+    const viewer = await signIn('viewer');
+    expect(await viewer.page.getByRole('link', { name: /Webhooks|Deliveries/ }).count()).toBe(0);
+    await viewer.page.context().close();
+  });
+
   test('who has a role with two merchants goes from one to the other', { timeout: LONG_MS }, async () => {
     const { page, userId, faults } = await signIn('viewer');
     const other = await service.createMerchant();

@@ -96,12 +96,14 @@ interface ActionProps {
   /** Asked before it is done. */
   question: string;
   path: string;
+  body?: object;
+  method?: 'POST' | 'DELETE';
   isDangerous?: boolean;
 }
 
 /** A button that changes what the page shows, once it was asked about. */
-export function Action({ label, question, path, isDangerous = false }: ActionProps) {
-  const { mutate, isPending, error, reset } = useChange<void>(() => ({ path }));
+export function Action({ label, question, isDangerous = false, ...sent }: ActionProps) {
+  const { mutate, isPending, error, reset } = useChange<void>(() => sent);
   const [isAsked, setAsked] = useState(false);
   const close = () => {
     setAsked(false);

@@ -54,6 +54,8 @@ const TONES: Record<string, 'good' | 'bad' | 'warn'> = {
   past_due: 'bad',
   seized: 'bad',
   needs_fix: 'warn',
+  paused: 'warn',
+  disabled: 'warn',
   pending_approval: 'warn',
   partially_completed: 'warn',
 };

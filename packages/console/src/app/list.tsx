@@ -152,11 +152,18 @@ function Empty({
 interface RowsProps<T> {
   definition: Pick<ListDefinition<T>, 'title' | 'columns' | 'idOf' | 'folder'>;
   rows: readonly T[];
-  selected: number;
+  /** The row that the keyboard is at. */
+  selected?: number;
   place: Place;
 }
 
-function Rows<T>({ definition: { title, columns, idOf, folder }, rows, selected, place }: RowsProps<T>) {
+/** The table of a list: on a phone each row is a card. */
+export function Rows<T>({
+  definition: { title, columns, idOf, folder },
+  rows,
+  selected = -1,
+  place,
+}: RowsProps<T>) {
   return (
     <Table className="list" aria-label={title} highlightOnHover>
       <Table.Thead>

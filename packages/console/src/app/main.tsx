@@ -1,4 +1,4 @@
-import { createTheme, MantineProvider } from '@mantine/core';
+import { createTheme, MantineProvider, Modal } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import {
   createRootRoute,
@@ -53,6 +53,10 @@ const router = createRouter({
       page('/subscriptions/$id', () => import('./pages/subscriptions.tsx'), 'SubscriptionPage'),
       page('/invoices', () => import('./pages/invoices.tsx'), 'InvoicesPage'),
       page('/invoices/$id', () => import('./pages/invoices.tsx'), 'InvoicePage'),
+      page('/webhooks', () => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+      page('/webhooks/$id', () => import('./pages/webhooks.tsx'), 'WebhookPage'),
+      page('/deliveries', () => import('./pages/deliveries.tsx'), 'DeliveriesPage'),
+      page('/deliveries/$id', () => import('./pages/deliveries.tsx'), 'DeliveryPage'),
     ]),
   ]),
 });
@@ -64,7 +68,11 @@ const client = new QueryClient({ defaultOptions: { queries: { retry } } });
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 
 /** Shades on which text can be read, in the light and in the dark. */
-const theme = createTheme({ primaryShade: { light: 8, dark: 8 }, respectReducedMotion: true });
+const theme = createTheme({
+  primaryShade: { light: 8, dark: 8 },
+  respectReducedMotion: true,
+  components: { Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }) },
+});
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('the page has no place for the application');

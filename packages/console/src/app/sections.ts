@@ -6,4 +6,6 @@ export const SECTIONS = [
   { folder: 'customers', title: 'Customers', needs: 'see' },
   { folder: 'subscriptions', title: 'Subscriptions', needs: 'see' },
   { folder: 'invoices', title: 'Invoices', needs: 'see' },
+  { folder: 'webhooks', title: 'Webhooks', needs: 'see_requests' },
+  { folder: 'deliveries', title: 'Deliveries', needs: 'see_requests' },
 ] as const;

@@ -1,0 +1,63 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { ApiError } from './api.ts';
+import { useChange } from './detail.tsx';
+import { Trouble } from './trouble.tsx';
+
+type Sent = ReturnType<Parameters<typeof useChange<FormData>>[0]>;
+
+interface FormDialogProps {
+  /** Of the button that opens it, and its title. */
+  label: string;
+  submit: string;
+  isMain?: boolean;
+  /** Fields of the form; what the service says of one of them stands beside it. */
+  names: readonly string[];
+  fields: (errorOf: (name: string) => string | undefined) => ReactNode;
+  send: (fields: FormData) => Sent;
+  /** Is given the answer once it is done. */
+  done?: (answer: unknown) => void;
+}
+
+/** A change that takes some fields, in a dialog. */
+export function FormDialog({ label, submit, isMain = false, names, fields, send, done }: FormDialogProps) {
+  const { mutate, isPending, error, reset } = useChange(send);
+  const [isOpen, setOpen] = useState(false);
+  const close = () => {
+    setOpen(false);
+    reset();
+  };
+  const param = error instanceof ApiError ? error.param : undefined;
+  const beside = names.find((name) => name === param);
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const onSuccess = (answer: unknown) => {
+      close();
+      done?.(answer);
+    };
+    mutate(new FormData(event.currentTarget), { onSuccess });
+  };
+  return (
+    <>
+      <Button variant={isMain ? 'filled' : 'default'} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={label} lockScroll={false}>
+        <form onSubmit={onSubmit}>
+          <Stack>
+            {fields((name) => (name === beside ? error?.message : undefined))}
+            {error !== null && beside === undefined && <Trouble error={error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Back
+              </Button>
+              <Button type="submit" loading={isPending}>
+                {submit}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  );
+}

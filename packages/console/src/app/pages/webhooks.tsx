@@ -1,0 +1,221 @@
+import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
+import type { Delivery, WebhookEndpoint } from '@florin/contract/schemas';
+import { Code, NativeSelect, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { call, pathWith } from '../api.ts';
+import { Action, Detail, Facts, Section } from '../detail.tsx';
+import { FilteredLink } from '../filtered-link.tsx';
+import { textOf } from '../form.ts';
+import { FormDialog } from '../form-dialog.tsx';
+import { CopyId, Status, Time, wordsOf } from '../format.tsx';
+import { List, type ListDefinition, Rows } from '../list.tsx';
+import { useMay, usePlace } from '../place.ts';
+import { Trouble } from '../trouble.tsx';
+import { DELIVERIES } from './deliveries.tsx';
+
+const PATH = '/api/v1/webhook_endpoints';
+const NEWEST = 10;
+
+const ENDPOINTS: ListDefinition<WebhookEndpoint> = {
+  title: 'Webhooks',
+  path: PATH,
+  folder: 'webhooks',
+  idOf: ({ id }) => id,
+  columns: [
+    { title: 'URL', cell: ({ url }) => url },
+    { title: 'Status', cell: ({ status }) => <Status name={status} /> },
+    { title: 'Events', cell: ({ types }) => types.join(', ') },
+    { title: 'Created', cell: ({ created }) => <Time at={created} /> },
+    { title: 'Id', cell: ({ id }) => <CopyId id={id} isShort /> },
+  ],
+  filters: [],
+  empty: {
+    text: 'No endpoints yet: events are sent nowhere. Make one here, or so:',
+    command: 'npx florin endpoints create https://shop.example/webhooks',
+  },
+};
+
+const CHOICES = Object.entries(EVENT_CATALOGUE).filter(
+  ([type, { built }]) => built && type !== 'webhook_endpoint.test',
+);
+
+function Fields({
+  endpoint,
+  errorOf,
+}: {
+  endpoint?: WebhookEndpoint | undefined;
+  errorOf: (name: string) => string | undefined;
+}) {
+  const chosen: readonly string[] = endpoint?.types ?? ['*'];
+  const wrongTypes = errorOf('types');
+  const choice = (type: string, text: string) => (
+    <label key={type}>
+      <input type="checkbox" name="types" value={type} defaultChecked={chosen.includes(type)} />{' '}
+      <Code>{type}</Code> {text}
+    </label>
+  );
+  return (
+    <>
+      <TextInput
+        name="url"
+        label="URL"
+        placeholder="https://shop.example/webhooks"
+        defaultValue={endpoint?.url ?? ''}
+        error={errorOf('url')}
+        autoComplete="off"
+        required
+        data-autofocus
+      />
+      <fieldset className="choices" aria-describedby={wrongTypes && 'wrong-types'}>
+        <legend>Events</legend>
+        {choice('*', 'Every type that the specification names; tick others by their name.')}
+        {CHOICES.map(([type, { change }]) => choice(type, change))}
+      </fieldset>
+      {wrongTypes !== undefined && (
+        <Text id="wrong-types" size="sm" c="var(--bad)">
+          {wrongTypes}
+        </Text>
+      )}
+    </>
+  );
+}
+
+const NAMES = ['url', 'types'];
+const inputOf = (fields: FormData) => ({
+  url: textOf(fields, 'url').trim(),
+  types: fields.getAll('types'),
+});
+
+const NewEndpoint = () => (
+  <FormDialog
+    label="New endpoint"
+    submit="Create"
+    isMain
+    names={NAMES}
+    fields={(errorOf) => <Fields errorOf={errorOf} />}
+    send={(fields) => ({ path: PATH, body: inputOf(fields) })}
+  />
+);
+
+export function WebhooksPage() {
+  const mayEdit = useMay('edit_keys');
+  return <List definition={ENDPOINTS} actions={mayEdit && <NewEndpoint />} />;
+}
+
+const Resend = ({ path }: { path: string }) => (
+  <FormDialog
+    label="Send missed"
+    submit="Send"
+    names={['since', 'which']}
+    fields={(errorOf) => (
+      <>
+        <NativeSelect
+          name="which"
+          label="What"
+          error={errorOf('which')}
+          data={[
+            { value: 'failed', label: 'deliveries that failed' },
+            { value: 'missing', label: 'events that were never sent there' },
+          ]}
+        />
+        <TextInput type="datetime-local" name="since" label="Since" error={errorOf('since')} required />
+      </>
+    )}
+    send={(fields) => ({
+      path: `${path}/redeliver`,
+      body: {
+        which: textOf(fields, 'which'),
+        since: Math.floor(new Date(textOf(fields, 'since')).getTime() / 1000),
+      },
+    })}
+  />
+);
+
+function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
+  if (!useMay('edit_keys')) return null;
+  const path = `${PATH}/${endpoint.id}`;
+  const isEnabled = endpoint.status === 'enabled';
+  return (
+    <>
+      {isEnabled && (
+        <Action
+          label="Send test event"
+          question={`Send a test event to ${endpoint.url}?`}
+          path={`${path}/test`}
+        />
+      )}
+      {isEnabled && <Resend path={path} />}
+      <FormDialog
+        label="Change"
+        submit="Save"
+        names={NAMES}
+        fields={(errorOf) => <Fields endpoint={endpoint} errorOf={errorOf} />}
+        send={(fields) => ({ path: `${path}/update`, body: inputOf(fields) })}
+      />
+      {isEnabled ? (
+        <Action
+          label="Disable"
+          question="Send nothing there any more? What is pending waits until it is enabled again."
+          path={`${path}/update`}
+          body={{ status: 'disabled' }}
+          isDangerous
+        />
+      ) : (
+        <Action
+          label="Enable"
+          question="Send events there again? What waited is sent at once."
+          path={`${path}/update`}
+          body={{ status: 'enabled' }}
+        />
+      )}
+    </>
+  );
+}
+
+function Newest({ endpoint }: { endpoint: string }) {
+  const place = usePlace();
+  const newest = useQuery({
+    queryKey: ['newest', place, endpoint],
+    queryFn: ({ signal }) =>
+      call<{ data: Delivery[] }>(pathWith(DELIVERIES.path, { endpoint_id: endpoint, limit: NEWEST }), {
+        place,
+        signal,
+      }),
+    refetchInterval: 5_000,
+  });
+  if (newest.error !== null) return <Trouble error={newest.error} retry={() => void newest.refetch()} />;
+  const rows = newest.data?.data ?? [];
+  if (rows.length === 0) return newest.isPending ? null : <Text>Nothing was sent there yet.</Text>;
+  return (
+    <>
+      <Rows definition={DELIVERIES} rows={rows} place={place} />
+      <FilteredLink folder="deliveries" filters={{ endpoint_id: endpoint }} />
+    </>
+  );
+}
+
+const factsOf = (endpoint: WebhookEndpoint) =>
+  [
+    ['Status', <Status key="status" name={endpoint.status} />],
+    ['Disabled because', endpoint.disabled_reason && wordsOf(endpoint.disabled_reason)],
+    ['Events', endpoint.types.join(', ')],
+    ['Created', <Time key="created" at={endpoint.created} />],
+  ] as const;
+
+export const WebhookPage = () => (
+  <Detail<WebhookEndpoint>
+    list={{ title: 'Webhooks', folder: 'webhooks' }}
+    path={(id) => `${PATH}/${encodeURIComponent(id)}`}
+    title={({ url }) => url}
+    actions={(endpoint) => <Actions endpoint={endpoint} />}
+  >
+    {(endpoint) => (
+      <>
+        <Facts facts={factsOf(endpoint)} />
+        <Section title="Newest deliveries">
+          <Newest endpoint={endpoint.id} />
+        </Section>
+      </>
+    )}
+  </Detail>
+);
