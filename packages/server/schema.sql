@@ -126,11 +126,13 @@ create table public.chain_account (
   created_at bigint not null,
   begins_at bigint,
   epoch integer not null default 0,
+  cold_owner text,
   constraint chain_account_pkey PRIMARY KEY (network, account),
   constraint chain_account_key UNIQUE (network, extended_public_key),
   constraint chain_account_merchant UNIQUE (network, merchant_id),
   constraint chain_account_account_check CHECK ((account >= 0)),
   constraint chain_account_begins_at_check CHECK ((begins_at >= 0)),
+  constraint chain_account_cold_owner_check CHECK ((cold_owner ~ '^0x[0-9a-fA-F]{40}$'::text)),
   constraint chain_account_epoch_check CHECK ((epoch >= 0)),
   constraint chain_account_known CHECK (((extended_public_key IS NULL) = (begins_at IS NULL))) NOT VALID
 );

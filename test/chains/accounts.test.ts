@@ -27,8 +27,12 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const keyOf = async (account: number) => `xpub of ${account}`;
-const open = (merchantId: string, ask = keyOf, network: Network = NETWORK) =>
-  openAccount(service.app.db, { merchantId, network }, { keyOf: ask, height: async () => 7n }, 1);
+/** As the signer says it. */
+const saidOf = (extendedPublicKey: string) => ({ extendedPublicKey, epoch: 0, coldOwner: null });
+const open = (merchantId: string, ask = keyOf, network: Network = NETWORK) => {
+  const readAccount = async (account: number) => saidOf(await ask(account));
+  return openAccount(service.app.db, { merchantId, network }, { readAccount, height: async () => 7n }, 1);
+};
 
 test('accounts that are opened at once have numbers of their own, without a gap, for each network', async () => {
   const merchants = Array.from({ length: 20 }, newId);
@@ -76,9 +80,9 @@ test('an account whose stored key is not the signer’s is used no more, and oth
   const log = createLogger('warn', { write: (line) => lines.push(line) });
   const signer = {
     isAway: true,
-    async keyOf(account: number) {
+    async readAccount(account: number) {
       if (this.isAway) throw new Error('the signer is away');
-      return await keyOf(account);
+      return saidOf(await keyOf(account));
     },
   };
   const checks = new AccountKeyChecks(accounts, signer, log);

@@ -36,6 +36,10 @@ export abstract class AttemptSigner<N extends Network> implements AskedSigner<N>
     return this.#held;
   }
 
+  async readAccount(): Promise<{ coldOwner: null }> {
+    return { coldOwner: null };
+  }
+
   async limits(): Promise<undefined> {
     return undefined;
   }

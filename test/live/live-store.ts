@@ -232,6 +232,11 @@ export class LiveStore {
     return new LiveStore({ world, node, service, merchant, signer, hot, stop, env });
   }
 
+  /** The same installation, of another merchant. */
+  of(merchant: TestMerchant): LiveStore {
+    return new LiveStore({ ...this, merchant });
+  }
+
   get id(): string {
     return encodeId('merchant', this.merchant.merchantId);
   }

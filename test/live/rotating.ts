@@ -25,14 +25,19 @@ export function passphraseFile(text = PASSPHRASE): string {
   return file;
 }
 
-/** Runs `florin signer rotate` to its end; blocks come once `meanwhile` is over. @param env of that process */
+interface Rotating {
+  /** Of that process. */
+  env?: Record<string, string>;
+  meanwhile?: () => Promise<void>;
+  /** Before each block: what people have read so far. */
+  onRead?: (stderr: string) => Promise<void>;
+}
+
+/** Runs `florin signer rotate` to its end; blocks come once `meanwhile` is over. */
 export async function runRotate(
   store: LiveStore,
   words: readonly string[],
-  {
-    env = {},
-    meanwhile = async () => {},
-  }: { env?: Record<string, string>; meanwhile?: () => Promise<void> } = {},
+  { env = {}, meanwhile = async () => {}, onRead = async () => {} }: Rotating = {},
 ): Promise<Finished> {
   const command = follow(['signer', 'rotate', store.id, ...words], { env: { ...store.env, ...env } });
   let isOver = false;
@@ -42,6 +47,7 @@ export async function runRotate(
   await meanwhile();
   const mining = (async () => {
     while (!isOver) {
+      await onRead(command.printed.stderr);
       await store.world.mine(1);
       await sleep(100);
     }
@@ -55,9 +61,10 @@ export async function runRotate(
 export async function rotate(
   store: LiveStore,
   meanwhile: () => Promise<void> = async () => {},
+  onRead?: Rotating['onRead'],
 ): Promise<RotationReport> {
   const words = ['--passphrase-file', passphraseFile(), '--yes', '--json'];
-  const { code, stdout, stderr } = await runRotate(store, words, { meanwhile });
+  const { code, stdout, stderr } = await runRotate(store, words, { meanwhile, ...(onRead && { onRead }) });
   if (code !== 0) throw new Error(`rotate ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as RotationReport;
 }

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { approversOf } from '../../packages/signer/src/approvals.ts';
-import { factsOfWords } from '../../packages/signer/src/index.ts';
+import { addressOf, factsOfWords } from '../../packages/signer/src/index.ts';
 import { florin } from '../florin-command.ts';
 import { giveInput } from '../give-input.ts';
 import {
@@ -206,6 +206,31 @@ test('the owner of an account at the collector signs by key file and passphrase,
   expect(JSON.parse(stop.stdout)).toMatchObject({
     raw: expect.stringMatching(/^0x02/),
     costAtMost: '3600000000000000',
+  });
+  const own = await run('owner-call', '1', '--operator', zero, ...key);
+  expect([own.code, own.stderr]).toEqual([1, expect.stringContaining('give the nonce and both fees')]);
+  const policy = JSON.parse(readFileSync(files.policy, 'utf8'));
+  const cold = `0x${'c'.repeat(40)}`;
+  policy.networks.erc20.cold_owners = { 1: cold };
+  writeFileSync(at('cold.json'), JSON.stringify(policy));
+  const colds = [
+    '--key-file',
+    files.keyFile,
+    '--passphrase-file',
+    files.passphraseFile,
+    '--policy',
+    at('cold.json'),
+  ];
+  const shown = await run('owner-call', '1', '--operator', zero, ...colds, '--json');
+  expect(shown.code, shown.stderr).toBe(0);
+  expect(JSON.parse(shown.stdout)).toEqual({
+    chain_id: policy.networks.erc20.chain_id,
+    from: addressOf(Buffer.from(cold.slice(2), 'hex')),
+    to: policy.networks.erc20.collector,
+    data: expect.stringMatching(/^0x[0-9a-f]{136}$/),
+    value: '0',
+    does: 'Nobody charges subscribers for the merchant of account 1 from this call on.',
+    collector_account: expect.stringMatching(/^0x[0-9a-f]{64}$/),
   });
   const lost = await run('owner-call', '1', '--home', zero, ...fees, ...key);
   expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining('coins would be lost')]);

@@ -26,6 +26,7 @@ import {
   type RotationOrder,
   type RotationReport,
   rotateWallet,
+  type ShownOwnerCall,
 } from './operator/rotate-wallet.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import { treasuryCommands } from './operator/treasury.ts';
@@ -148,4 +149,5 @@ export {
   processEnvironment,
   type RotationReport,
   readConfig,
+  type ShownOwnerCall,
 };

@@ -55,7 +55,7 @@ export class Accounts {
     );
   }
 
-  /** The key of `m/44'/60'/a'/2/0`, which `signOwnerCall` alone signs with. */
+  /** The key of `m/44'/60'/a'/2/0`, which `makeOwnerCall` alone signs with. */
   owner(account: number): Key {
     return keyOf(this.#node(account).deriveChild(OWNERS).deriveChild(0));
   }

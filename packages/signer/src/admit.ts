@@ -6,6 +6,7 @@ import type { PaymentRules, Policy } from './policy.ts';
 import type { PurposeItem, SignedApproval, SignerNetwork, SignRequest } from './protocol.ts';
 import { Refused } from './refusal.ts';
 import type { Payment, Subject } from './statement.ts';
+import { unpaidKey } from './unpaid-items.ts';
 
 // What is asked of a request on every network: freeze, history, merchant, approvals and limits.
 
@@ -19,6 +20,8 @@ interface Judging {
   clock: number;
   /** Attempts whose transactions the signer's own node shows to be dead. */
   dead?: ReadonlySet<string>;
+  /** As `findUnpaid` gives it. */
+  unpaid?: ReadonlySet<string>;
 }
 
 interface TopUpRules {
@@ -130,9 +133,10 @@ export function admitPayment(
   { purpose, items, via }: { purpose: Payment; items: readonly PurposeItem[]; via: string | null },
   knowledge: Judging,
 ): PaymentEntry {
-  const { memory, policy, now, clock, dead } = knowledge;
+  const { memory, policy, now, clock } = knowledge;
   const { kind, merchant, id, asset } = purpose;
   const rules = kind === 'payout' ? policy.payouts : policy.refunds;
+  let isOnlyRotated = true;
   let [counted, resent, unapproved, again] = [0n, 0n, 0n, 0n];
   for (const { place, amount: text } of items) {
     const amount = BigInt(text);
@@ -141,8 +145,9 @@ export function admitPayment(
     const before = memory.item({ network, account }, id, place);
     // The contract pays a place once for each sender, whatever is signed for it.
     const isSafe = before?.sender === sender && via !== null && before.via === via;
-    const isDead = before !== undefined && areDead(before.attempts, dead);
+    const isDead = before !== undefined && neverPays(before, place, knowledge);
     if (before !== undefined && !isSafe && !isDead) {
+      if (before.sender === sender) isOnlyRotated = false;
       // What has expired comes into no later block. It may be in an earlier one, and people have approved one payment.
       if (isOver(before, clock)) again += amount;
       else resent += amount;
@@ -152,7 +157,7 @@ export function admitPayment(
     unapproved += excess(amount, isSafe ? before.unapproved : 0n);
   }
   if (resent > 0n && memory.day(`${kind} resent`).total(now) + resent > rules.resendPerDay)
-    throw resendRefused(network);
+    throw resendRefused(network, isOnlyRotated);
   const approved = checkApprovals({ ...purpose, network }, purpose.approvals, rules, knowledge);
   const beyond = approved ? again : unapproved;
   checkLimits(
@@ -174,6 +179,10 @@ export function admitPayment(
   };
 }
 
+/** Whether none of its earlier transactions pays it any more. */
+const neverPays = ({ attempts }: SignedItem, place: number, { dead, unpaid }: Judging): boolean =>
+  areDead(attempts, dead) || attempts.every((attempt) => unpaid?.has(unpaidKey(attempt, place)) === true);
+
 /** Whether its earlier transactions have expired. */
 const isOver = ({ deadFrom }: SignedItem, clock: number) => deadFrom !== null && deadFrom <= clock;
 
@@ -185,13 +194,17 @@ const excess = (amount: bigint, before: bigint) => (amount > before ? amount - b
 
 /**
  * Transactions of Tron and Solana end unused as a matter of course: an honest server asks again too early, and a person has to wait or
- * raise the limit. On Ethereum whoever asks has lost the order of its sequences.
+ * raise the limit. On Ethereum whoever asks has lost the order of its sequences, unless the earlier transactions are of a hot wallet that
+ * was rotated: what failed there is asked for again by the new one.
  */
-const resendRefused = (network: SignerNetwork) =>
+const resendRefused = (network: SignerNetwork, isOnlyRotated: boolean) =>
   new Refused(
-    network === 'erc20' ? 'item_signed' : 'limit',
+    network === 'erc20' && !isOnlyRotated ? 'item_signed' : 'limit',
     'an earlier transaction that pays one of these items may still be mined, and resend_per_day of the policy does not allow a ' +
-      `second one${network === 'trc20' ? ' before it has expired' : ''}.`,
+      `second one${network === 'trc20' ? ' before it has expired' : ''}.` +
+      (network === 'erc20' && isOnlyRotated
+        ? ' The hot wallet was rotated since: networks.erc20.node of the policy lets the signer see that nothing was paid.'
+        : ''),
   );
 
 function checkApprovals(

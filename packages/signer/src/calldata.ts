@@ -11,6 +11,7 @@ const selectorOf = (signature: string) => keccak(new TextEncoder().encode(signat
 const TRANSFER = selectorOf('transfer(address,uint256)');
 const APPROVE = selectorOf('approve(address,uint256)');
 const PAY = selectorOf('pay(address,bytes32,(uint256,address,uint256)[])');
+const IS_PAID = selectorOf('isPaid(address,bytes32,uint256)');
 const SWEEP = selectorOf('sweep((address,address,uint256)[])');
 const MANDATE = '(address,address,bytes32,uint64,uint32,uint16,uint40,uint40,bytes32)';
 const SET_OPERATOR = selectorOf('setOperator(bytes32,address)');
@@ -212,6 +213,10 @@ const mandateBytes = ({ payer, token, account, terms }: MandateWords) =>
 /** What the owner of an account says to the collector. No request of a server is read as one of these. */
 export const ownerCallData = (what: 'operator' | 'home', account: Uint8Array, address: string): Uint8Array =>
   concat(what === 'operator' ? SET_OPERATOR : MOVE_HOME, account, addressWord(address));
+
+/** Asks the payout contract whether it has paid an item for a sender. */
+export const isPaidData = (sender: string, group: Uint8Array, index: bigint): Uint8Array =>
+  concat(IS_PAID, addressWord(sender), group, numberWord(index));
 
 /** The data of a call: `decodeCall` reads it back. */
 export function encodeCall(call: Call): Uint8Array {

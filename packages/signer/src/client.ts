@@ -53,18 +53,17 @@ export class SignerRefused extends Error {
 }
 
 const Head = Type.Object({ entries: Type.Integer(), head: Type.String() });
-const publicAccount = <const Network extends 'erc20' | 'trc20'>(network: Network) =>
-  Type.Object({
-    version: Type.String(),
-    network: Type.Literal(network),
-    account: Type.Integer(),
-    extendedPublicKey: Type.String(),
-    epoch: Type.Integer(),
-    hot: Type.String(),
-  });
+const PUBLIC_ACCOUNT = {
+  version: Type.String(),
+  account: Type.Integer(),
+  extendedPublicKey: Type.String(),
+  epoch: Type.Integer(),
+  hot: Type.String(),
+};
+const OptionalText = Type.Union([Type.Null(), Type.String()]);
 const ACCOUNT_SHAPES = {
-  erc20: publicAccount('erc20'),
-  trc20: publicAccount('trc20'),
+  erc20: Type.Object({ ...PUBLIC_ACCOUNT, network: Type.Literal('erc20'), coldOwner: OptionalText }),
+  trc20: Type.Object({ ...PUBLIC_ACCOUNT, network: Type.Literal('trc20') }),
   spl: Type.Object({
     version: Type.String(),
     network: Type.Literal('spl'),
@@ -85,18 +84,24 @@ const EpochShape = Type.Object({
   hot: Type.String(),
   journal: Head,
 });
-const OwnerCallShape = Type.Object({
-  owner: Type.String(),
-  collector: Type.String(),
-  collectorAccount: Type.String(),
-  costAtMost: Type.String(),
-  raw: Type.String(),
-  txId: Type.String(),
-});
+const ownerCall = { owner: Type.String(), collector: Type.String(), collectorAccount: Type.String() };
+const OwnerCallShape = Type.Union([
+  Type.Object({ ...ownerCall, costAtMost: Type.String(), raw: Type.String(), txId: Type.String() }),
+  Type.Object({
+    ...ownerCall,
+    unsigned: Type.Object({
+      chainId: Type.Integer(),
+      from: Type.String(),
+      to: Type.String(),
+      data: Type.String(),
+      value: Type.String(),
+    }),
+    does: Type.String(),
+  }),
+]);
 const SignShape = Type.Object({ raw: Type.String(), txId: Type.String(), journal: Head });
 const JournalShape = Type.Object({ known: Type.Boolean(), journal: Head });
 const ClaimShape = Type.Object({ claimed: Type.Boolean() });
-const OptionalText = Type.Union([Type.Null(), Type.String()]);
 const Units = Type.String({ pattern: '^[0-9]{1,77}$' });
 const ThresholdShape = Type.Object({
   approveAbove: Units,
@@ -244,8 +249,8 @@ export class SignerClient {
     });
   }
 
-  /** Signs what gives a merchant's account at the collector to its present hot wallet. */
-  async signOwnerCall(request: OwnerCallRequest): Promise<OwnerCallAnswer> {
+  /** What gives a merchant's account at the collector to its present hot wallet: signed, or for its cold owner to send. */
+  async ownerCall(request: OwnerCallRequest): Promise<OwnerCallAnswer> {
     return await this.#call('POST', PATHS.ownerCalls, OwnerCallShape, {
       body: request,
       timeoutMs: PASSPHRASE_MS,

@@ -35,7 +35,7 @@ export function checkAccount(
   { account, owner, hot }: { account: number; owner: string; hot: string },
 ): void {
   if (call.kind !== 'open') throw differs('it opens no account');
-  if (call.owner !== owner) throw differs(`its owner is not the key of account ${account}`);
+  if (call.owner !== owner) throw differs(`its owner is not that of account ${account}`);
   if (call.operator !== hot || call.home !== hot)
     throw differs(`its operator and home are not the hot wallet of account ${account}`);
 }

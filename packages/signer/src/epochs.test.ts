@@ -7,6 +7,7 @@ import { policyText, USDC, USDT } from './test-policy.ts';
 import {
   accounts,
   approved,
+  BATCH_PAYOUT,
   Bench,
   type Bytes,
   MERCHANTS,
@@ -16,6 +17,7 @@ import {
   START,
   transferBytes,
 } from './test-requests.ts';
+import { signedByRotated, unpaidKey } from './unpaid-items.ts';
 
 const ACCOUNT = 3;
 const HOT = [0, 1, 2].map((epoch) => accounts.hot(ACCOUNT, epoch).address);
@@ -79,14 +81,14 @@ test('a rotated wallet hands its coins over to the present one and nowhere else,
   expect(outcome(inEpoch(0), 0, move('USDT', 5n), moveBytes(at(0), 5n))).toBe('purpose');
 });
 
-test('what a rotated wallet signed for an item counts for the wallet after it: nothing is paid twice', () => {
+test('what a rotated wallet signed for an item counts for the wallet after it, as nothing that is an attack', () => {
   const bench = inEpoch(0);
   const sign = (epoch: number, bytes: Partial<Bytes>, ordinal = 0) =>
     bench.outcome(request({ account: ACCOUNT, epoch, ordinal, bytes, purpose: batch }));
   expect(sign(0, payBytes(batch))).toBe('signed');
   bench.memory.apply({ type: 'epoch', at: START, account: ACCOUNT, epoch: 1 });
   // The contract pays a place once for each sender, and this is another one.
-  expect(sign(1, payBytes(batch))).toBe('item_signed');
+  expect(sign(1, payBytes(batch))).toBe('limit');
   const single = { ...batch, places: [0] };
   const alone = request({
     account: ACCOUNT,
@@ -95,7 +97,110 @@ test('what a rotated wallet signed for an item counts for the wallet after it: n
     bytes: transferBytes(single),
     purpose: single,
   });
-  expect(bench.outcome(alone)).toBe('item_signed');
+  expect(bench.outcome(alone)).toBe('limit');
+});
+
+test('an item that the old wallet never pays is signed for the new one; one that it may pay is not', () => {
+  const tried = (unpaid: [attempt: string, place: number][], places = [0, 1]) => {
+    const bench = inEpoch(0);
+    const old = { account: ACCOUNT, epoch: 0, purpose: batch };
+    for (const attempt of ['one', 'two']) {
+      const ordinal = attempt === 'one' ? 0 : 1;
+      const asked = request({ ...old, ordinal, bytes: payBytes(batch), attempt });
+      expect(
+        bench.outcome({ ...asked, attempt: { ...asked.attempt, previous: ordinal === 0 ? null : 'one' } }),
+      ).toBe('signed');
+    }
+    bench.memory.apply({ type: 'epoch', at: START, account: ACCOUNT, epoch: 1 });
+    bench.unpaid = new Set(unpaid.map(([attempt, place]) => unpaidKey(attempt, place)));
+    const purpose = { ...batch, places };
+    return outcome(bench, 1, purpose, payBytes(purpose));
+  };
+  const all: [string, number][] = ['one', 'two'].flatMap((attempt) =>
+    [0, 1].map((place): [string, number] => [attempt, place]),
+  );
+  expect(tried(all)).toBe('signed');
+  // Each signature of each item counts for itself.
+  for (const missing of all) {
+    const others = all.filter((one) => one !== missing);
+    expect(tried(others)).toBe('limit');
+    expect(tried(others, [1 - missing[1]])).toBe('signed');
+    expect(tried(others, [missing[1]])).toBe('limit');
+  }
+});
+
+test('a signature of a rotated wallet is looked for where it went through the contract', () => {
+  const bench = inEpoch(0);
+  const single = { ...batch, places: [1] };
+  const ask = (ordinal: number, purpose: typeof batch, bytes: Partial<Bytes>) =>
+    bench.outcome(request({ account: ACCOUNT, epoch: 0, ordinal, bytes, purpose }));
+  expect(ask(0, { ...batch, places: [0] }, payBytes({ ...batch, places: [0] }))).toBe('signed');
+  expect(ask(1, single, transferBytes(single))).toBe('signed');
+  bench.memory.apply({ type: 'epoch', at: START, account: ACCOUNT, epoch: 1 });
+  const asked = request({ account: ACCOUNT, epoch: 1, bytes: payBytes(batch), purpose: batch });
+  expect(signedByRotated(asked, bench.memory, at(0))).toEqual([]);
+  expect(signedByRotated(asked, bench.memory, at(1))).toEqual([
+    { attempt: `attempt ${ACCOUNT}.0 0`, place: 0, sender: at(0), sequence: 0n, contract: BATCH_PAYOUT },
+  ]);
+});
+
+test('a deposit address that hands its coins to a rotated wallet delegates anew, or is not swept', () => {
+  const { address: sweeper } = sweeperDeployment(accounts.hot(0).address);
+  const bench = inEpoch(0);
+  let ordinal = 0;
+  const swept = (index: number, epoch: number, isDelegating: boolean) => {
+    const sweeps = [{ from: accounts.deposit(ACCOUNT, index).address, token: USDT, amount: 5n }];
+    const purpose: Purpose = {
+      kind: 'sweep',
+      merchant: MERCHANTS[0],
+      account: ACCOUNT,
+      epoch,
+      deposits: [{ index, asset: 'USDT', amount: '5' }],
+      delegates: isDelegating ? [{ index, nonce: '0' }] : [],
+    };
+    const type = isDelegating ? (4 as const) : (2 as const);
+    const bytes = { to: sweeper, type, data: encodeCall({ kind: 'sweep', sweeps }) };
+    const said = bench.outcome(request({ account: 0, ordinal, bytes, purpose }));
+    if (said === 'signed') ordinal += 1;
+    return said;
+  };
+  expect([swept(7, 0, true), swept(7, 0, false)]).toEqual(['signed', 'signed']);
+  bench.memory.apply({ type: 'epoch', at: START, account: ACCOUNT, epoch: 1 });
+  expect(swept(7, 1, false)).toBe('epoch');
+  expect([swept(7, 1, true), swept(7, 1, false)]).toEqual(['signed', 'signed']);
+  // What this signer has not let delegate runs nothing, or a journal that was lost has.
+  expect(swept(8, 1, false)).toBe('signed');
+  bench.memory.apply({ type: 'epoch', at: START, account: ACCOUNT, epoch: 2 });
+  expect([swept(7, 2, false), swept(7, 1, false), swept(7, 1, true), swept(7, 2, true)]).toEqual([
+    'epoch',
+    'epoch',
+    'epoch',
+    'signed',
+  ]);
+});
+
+test('a caller that has missed two rotations gets nothing signed, and is no attack', () => {
+  const bench = () => inEpoch(2);
+  const { address: sweeper } = sweeperDeployment(accounts.hot(0).address);
+  const sweeps = [{ from: accounts.deposit(ACCOUNT, 7).address, token: USDT, amount: 5n }];
+  const sweep: Purpose = {
+    kind: 'sweep',
+    merchant: MERCHANTS[0],
+    account: ACCOUNT,
+    deposits: [{ index: 7, asset: 'USDT', amount: '5' }],
+    delegates: [],
+  };
+  const asked = [
+    outcome(bench(), 0, batch, payBytes(batch)),
+    outcome(bench(), 0, move('USDT', 5n), moveBytes(at(1), 5n)),
+    outcome(bench(), 0, move(null, 5n), { to: at(1), value: 5n }),
+    fromTank(bench(), { kind: 'gas', account: ACCOUNT }, { to: at(0), value: 5n }),
+    fromTank(bench(), sweep, { to: sweeper, data: encodeCall({ kind: 'sweep', sweeps }) }),
+  ];
+  expect(asked).toEqual(asked.map(() => 'epoch'));
+  expect(() =>
+    bench().ask(request({ account: ACCOUNT, epoch: 0, bytes: payBytes(batch), purpose: batch })),
+  ).toThrow('The caller is 2 epochs behind: its database is an old copy');
 });
 
 test('sweeps, gas and the delegate go to the present wallet, as the caller has to know', () => {
@@ -129,6 +234,45 @@ test('sweeps, gas and the delegate go to the present wallet, as the caller has t
   const owner: Purpose = { kind: 'gas', account: ACCOUNT, to: 'owner' };
   expect(fromTank(inEpoch(0), owner, { to: accounts.owner(ACCOUNT).address, value: 5n })).toBe('signed');
   expect(fromTank(inEpoch(0), owner, { to: at(0), value: 5n })).toBe('purpose');
+});
+
+test('a cold owner gets no ether, its account is opened for it alone, and mandates are of its account', () => {
+  const cold = accounts.deposit(901, 1).address;
+  const bench = () =>
+    new Bench(({ networks: { erc20 } }) => {
+      erc20.cold_owners = { [ACCOUNT]: cold };
+    });
+  const gas: Purpose = { kind: 'gas', account: ACCOUNT, to: 'owner' };
+  for (const to of [cold, accounts.owner(ACCOUNT).address])
+    expect(fromTank(bench(), gas, { to, value: 5n })).toBe('policy');
+  const to = policyText().networks.erc20.collector ?? '';
+  const open = (owner: string, operator = at(0), home = at(0)) =>
+    fromTank(
+      bench(),
+      { kind: 'account', account: ACCOUNT },
+      { to, data: encodeCall({ kind: 'open', owner, operator, home }) },
+    );
+  expect(open(cold)).toBe('signed');
+  expect([
+    open(accounts.owner(ACCOUNT).address),
+    open(EVE),
+    open(cold, cold),
+    open(cold, at(0), cold),
+  ]).toEqual(Array(4).fill('purpose'));
+  const payer = accounts.deposit(900, 1).address;
+  const id = '01890000-0000-7000-8000-0000000000cc';
+  const charge = (owner: string) => {
+    const terms = Array.from({ length: 6 }, () => new Uint8Array(32));
+    const mandate = { payer, token: USDC, account: collectorAccount(owner, at(0)), terms };
+    const ids = { id: groupOf(id), subscription: groupOf(id) };
+    const data = encodeCall({ kind: 'charge', mandate, amount: 5n, windowStart: 1n, windowEnd: 2n, ...ids });
+    return outcome(bench(), 0, { kind: 'charge', id, asset: 'USDC', payer, amount: '5' }, { to, data });
+  };
+  expect([charge(cold), charge(accounts.owner(ACCOUNT).address), charge(EVE)]).toEqual([
+    'signed',
+    'purpose',
+    'purpose',
+  ]);
 });
 
 test('mandates and the account keep the id of the first wallet, whoever charges', () => {

@@ -28,7 +28,7 @@ export {
 } from './key-file.ts';
 export { Memory } from './memory.ts';
 export { SignerMistake } from './mistake.ts';
-export { type OwnerCall, type SignedOwnerCall, signOwnerCall } from './owner-call.ts';
+export { makeOwnerCall, ownerFeesOf, type UnsignedOwnerCall } from './owner-call.ts';
 export { type Policy, readPolicy } from './policy.ts';
 export { readSubject } from './schemas.ts';
 export { type Listen, type SignerServer, serveSigner } from './server.ts';

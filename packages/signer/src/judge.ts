@@ -19,6 +19,8 @@ export interface Knowledge {
   now: number;
   /** Unix milliseconds of this machine's clock: what ends at a time is compared with it. */
   clock: number;
+  /** As `findUnpaid` gives it. */
+  unpaid?: ReadonlySet<string>;
 }
 
 /** The transaction to sign, and what has to be remembered before the signature leaves; null: it is known. */
@@ -45,7 +47,8 @@ export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
       `it is for chain ${tx.chainId}, the policy for chain ${policy.erc20.chainId}.`,
     );
   const epochOf = (account: number) => memory.epochOf(account);
-  const movement = matchPurpose({ request, tx, rules: policy.erc20, book, epochOf });
+  const delegateOf = (account: number, index: number) => memory.delegateOf(account, index);
+  const movement = matchPurpose({ request, tx, rules: policy.erc20, book, epochOf, delegateOf });
   const body = bodyOf(tx, request.purpose);
   const { attemptId: attempt } = request.attempt;
   const known = versionsOf(memory, { sender, attempt, tx, body, isFill: request.purpose.kind === 'fill' });
@@ -102,10 +105,16 @@ function senderOf({ account, epoch = 0, purpose }: SignRequest, memory: Memory, 
   if (epoch < present && purpose.kind !== 'move' && purpose.kind !== 'fill')
     throw new Refused(
       'epoch',
-      `the hot wallet of epoch ${epoch} of account ${account} was rotated: it only hands its coins over.`,
+      `the hot wallet of epoch ${epoch} of account ${account} was rotated: it only hands its coins over.${farBehind(present - epoch)}`,
     );
   return book.hot(account, epoch);
 }
+
+/** A rotation is finished before the next one begins, so nobody is two behind who has not been put back. */
+const farBehind = (epochs: number): string =>
+  epochs < 2
+    ? ''
+    : ` The caller is ${epochs} epochs behind: its database is an old copy (florin doctor live).`;
 
 function read({ unsigned }: SignRequest): UnsignedTransaction {
   try {

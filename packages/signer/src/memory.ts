@@ -68,6 +68,8 @@ export interface SignedItem {
   deadFrom: number | null;
   /** The attempts of its transactions. */
   attempts: readonly string[];
+  /** The payout contract that each of them went through; null: a transfer of its own. */
+  contracts: readonly (string | null)[];
 }
 
 /** What was signed for an attempt on trc20 or spl. */
@@ -123,6 +125,7 @@ export class Memory {
   readonly #merchants = new Map<string, string>();
   readonly #epochs = new Map<number, number>();
   readonly #accounts = new Map<string, number>();
+  readonly #delegates = new Map<string, string>();
   readonly #once = new Map<string, SignedAttempt>();
   readonly #digests = new Map<string, string>();
   readonly #charges = new Map<string, SignedCharge>();
@@ -185,6 +188,11 @@ export class Memory {
     return this.#epochs.get(account) ?? 0;
   }
 
+  /** The contract that a deposit address was last allowed to run. */
+  delegateOf(account: number, index: number): string | undefined {
+    return this.#delegates.get(`${account} ${index}`);
+  }
+
   /** What was signed for an attempt on trc20 or spl. */
   signedOnce(attempt: string): SignedAttempt | undefined {
     return this.#once.get(attempt);
@@ -241,6 +249,8 @@ export class Memory {
       gas: BigInt(entry.gas),
       delegations: (entry.delegations ?? []).map((one) => ({ ...one, nonce: BigInt(one.nonce) })),
     };
+    for (const { account, index, delegate } of version.delegations)
+      this.#delegates.set(`${account} ${index}`, delegate);
     const known = this.#sequences.get(place) ?? { attempt, body: entry.body, versions: [], fee: 0n };
     known.versions.push(version);
     known.fee += BigInt(entry.fee);
@@ -300,6 +310,7 @@ export class Memory {
         unapproved: larger(before.unapproved, approved ? 0n : amount),
         deadFrom: deadFrom === null ? null : Math.max(deadFrom, known?.deadFrom ?? 0),
         attempts: [...(known?.attempts ?? []), attempt],
+        contracts: [...(known?.contracts ?? []), via],
       });
     }
     const counted = BigInt(payment.counted);

@@ -30,6 +30,11 @@ const SolanaAddress = Type.String({
   description: 'an address of Solana: 32 to 44 characters of base58 in quotes',
 });
 
+export const NodeText = Type.String({
+  pattern: '^https?://',
+  description: 'the address of a node: https://…',
+});
+
 export const TronText = closed({
   genesis: Type.String({
     pattern: '^[0-9a-f]{64}$',
@@ -54,9 +59,7 @@ export const SolanaText = closed({
   priority_fee: coins('lamports'),
   native_fee_per_day: coins('lamports'),
   allow_program_owned: Type.Optional(Type.Boolean()),
-  node: Type.Optional(
-    Type.String({ pattern: '^https?://', description: 'the address of a node: https://…' }),
-  ),
+  node: Type.Optional(NodeText),
   charges: Type.Optional(
     closed({ per_transfer: Money, per_day: Money, resend_per_day: Type.Optional(Money) }),
   ),
@@ -117,7 +120,8 @@ export function solanaRules(text: Static<typeof SolanaText>): SolanaRules {
   };
 }
 
-function nodeOf(text: string | undefined, at: string): string | null {
+/** A node of the operator's own. @throws SignerMistake where somebody in between could answer for it */
+export function nodeOf(text: string | undefined, at: string): string | null {
   if (text === undefined) return null;
   const url = URL.parse(text);
   const isHere = url !== null && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { readAddress, ZERO_ADDRESS } from './address.ts';
 import { type ApproverKey, isSoundKey } from './approver-key.ts';
-import { SolanaText, solanaRules, TronText, tronRules } from './policy-networks.ts';
+import { NodeText, nodeOf, SolanaText, solanaRules, TronText, tronRules } from './policy-networks.ts';
 import {
   AccountNames,
   checkOrder,
@@ -50,6 +50,10 @@ export interface NetworkRules {
   batchPayout: string | null;
   /** Null: no wallet is charged. */
   collector: string | null;
+  /** By account: addresses outside of the signer that own accounts at the collector. Where it names none, a key of the signer does. */
+  coldOwners: ReadonlyMap<number, string>;
+  /** A node of the operator's own, which the signer alone asks; null: there is none. */
+  node: string | null;
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
   gasPerTransaction: bigint;
@@ -104,6 +108,10 @@ const PolicyFile = closed({
       tokens: closed({ USDT: Type.Optional(Address), USDC: Type.Optional(Address) }),
       batch_payout: Type.Optional(Address),
       collector: Type.Optional(Address),
+      cold_owners: Type.Optional(
+        Type.Record(Type.String({ pattern: '^[1-9][0-9]{0,9}$' }), Address, { additionalProperties: false }),
+      ),
+      node: Type.Optional(NodeText),
       max_fee_per_gas: coins('wei'),
       max_priority_fee_per_gas: coins('wei'),
       gas_per_transaction: Type.Integer({ minimum: 21_000, maximum: GAS_MAX }),
@@ -219,6 +227,8 @@ function networkOf(text: PolicyText['networks']['erc20']): NetworkRules {
     tokens,
     batchPayout,
     collector,
+    coldOwners: coldOwnersOf(text.cold_owners ?? {}, `${at}.cold_owners`, [...taken, collector, batchPayout]),
+    node: nodeOf(text.node, at),
     maxFeePerGas: BigInt(text.max_fee_per_gas),
     maxPriorityFeePerGas: BigInt(text.max_priority_fee_per_gas),
     gasPerTransaction: BigInt(text.gas_per_transaction),
@@ -227,6 +237,20 @@ function networkOf(text: PolicyText['networks']['erc20']): NetworkRules {
     gasTopUpsPerDay: BigInt(text.gas_top_ups_per_day),
     approveCeiling: unitsOf(text.approve_ceiling),
   };
+}
+
+function coldOwnersOf(
+  text: Record<string, string>,
+  at: string,
+  contracts: readonly (string | null)[],
+): ReadonlyMap<number, string> {
+  return new Map(
+    Object.entries(text).map(([account, typed]) => {
+      const address = addressIn(typed, `${at}.${account}`);
+      if (contracts.includes(address)) throw mistake(`${at}.${account} is a contract, which calls nobody.`);
+      return [Number(account), address];
+    }),
+  );
 }
 
 function addressIn(text: string, at: string): string {

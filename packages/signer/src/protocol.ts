@@ -31,7 +31,10 @@ interface PublicAccount<Network extends SignerNetwork> {
 
 /** On spl no public key leads to another one: deposit addresses come from the signer, by `addresses`. */
 export type AccountAnswer =
-  | PublicAccount<'erc20'>
+  | (PublicAccount<'erc20'> & {
+      /** The owner of its account at the collector, where the policy names one outside of the signer. */
+      coldOwner: string | null;
+    })
   | PublicAccount<'trc20'>
   | { version: string; network: 'spl'; account: number; hot: string };
 
@@ -80,7 +83,7 @@ export interface EpochAnswer {
 }
 
 /**
- * Wants a transaction of the owner of a merchant's account at the collector, which gives that account to the present hot wallet:
+ * Wants a call of the owner of a merchant's account at the collector, which gives that account to the present hot wallet:
  * as `operator` at once, as `home` in two days. It names no other address.
  */
 export interface OwnerCallRequest {
@@ -88,23 +91,32 @@ export interface OwnerCallRequest {
   account: number;
   epoch: number;
   what: 'operator' | 'home';
-  /** Of the owner's wallet, decimal digits as the fees in wei. */
-  nonce: string;
-  maxFeePerGas: string;
-  maxPriorityFeePerGas: string;
+  /** Of the owner's wallet, decimal digits as the fees in wei: needed where the owner is a key of the signer. */
+  nonce?: string;
+  maxFeePerGas?: string;
+  maxPriorityFeePerGas?: string;
   passphrase: string;
 }
 
-export interface OwnerCallAnswer {
+interface OwnerCall {
   owner: string;
   collector: string;
   /** Id of the account there. */
   collectorAccount: string;
-  /** In wei. */
-  costAtMost: string;
-  raw: string;
-  txId: string;
 }
+
+/** Signed by a key of the signer; or what the wallet of a cold owner has to send, and what it does in words. */
+export type OwnerCallAnswer =
+  | (OwnerCall & {
+      /** In wei. */
+      costAtMost: string;
+      raw: string;
+      txId: string;
+    })
+  | (OwnerCall & {
+      unsigned: { chainId: number; from: string; to: string; data: string; value: string };
+      does: string;
+    });
 
 /** The attempt that a signature is for; see `WalletHolder` of the server. */
 export interface AttemptRequest {
@@ -166,7 +178,7 @@ export type Purpose =
       delegates: readonly { index: number; nonce: string }[];
     }
   /**
-   * Native coin from account 0 to the hot wallet of an account (on erc20 of that epoch, with `to` to its owner's wallet or to a hot
+   * Native coin from account 0 to the hot wallet of an account (on erc20 of that epoch, with `to` to its owner's wallet, if that is a key of the signer, or to a hot
    * wallet that was rotated), on trc20 with `index` to a deposit address, which sweeps itself.
    */
   | { kind: 'gas'; account: number; index?: number; epoch?: number; to?: 'owner' | 'rotated' }

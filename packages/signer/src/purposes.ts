@@ -2,9 +2,9 @@ import { readAddress } from './address.ts';
 import { isEqual, numberOf } from './bytes.ts';
 import type { Call } from './calldata.ts';
 import { checkAccount, checkMandate, readCall, tokenOf } from './collector-calls.ts';
+import { accountAtCollector, type OwnAddresses, ownerOf } from './collector-owner.ts';
 import {
   batchPayoutDeployment,
-  collectorAccount,
   collectorDeployment,
   DETERMINISTIC_DEPLOYER,
   type Deployment,
@@ -21,11 +21,8 @@ import type { Payment } from './statement.ts';
 import type { UnsignedTransaction } from './transaction.ts';
 
 /** The addresses of our keys. */
-export interface AddressBook {
-  hot(account: number, epoch?: number): string;
+export interface AddressBook extends OwnAddresses {
   deposit(account: number, index: number): string;
-  /** The owner of the merchant's account at the collector. */
-  owner(account: number): string;
 }
 
 /** A deposit address that a sweep lets run its merchant's delegate. */
@@ -52,10 +49,9 @@ interface Facts {
   book: AddressBook;
   /** Number of an account's present hot wallet. */
   epochOf: (account: number) => number;
+  /** The contract that a deposit address was last allowed to run; undefined where this signer has allowed none. */
+  delegateOf: (account: number, index: number) => string | undefined;
 }
-
-/** An account at the collector keeps the id that follows from its first hot wallet, so payers sign once. */
-const FIRST = 0;
 
 type Of<Kind extends Purpose['kind']> = Extract<Purpose, { kind: Kind }>;
 
@@ -155,6 +151,14 @@ function matchSweep(facts: Facts, purpose: Of<'sweep'>): Movement {
     throw differs('an address delegates and is not swept');
   if ((tx.type === 4) !== delegates.length > 0) throw differs('type 4 is for addresses that delegate');
   const { address: delegate } = delegateDeployment(book.hot(account, presentOf(facts, purpose)), sweeper);
+  for (const index of swept) {
+    const before = facts.delegateOf(account, index);
+    if (before !== undefined && before !== delegate && !delegating.has(index))
+      throw new Refused(
+        'epoch',
+        `deposit address ${index} of account ${account} hands its coins to a hot wallet that was rotated: it has to delegate anew.`,
+      );
+  }
   return {
     delegations: delegates.map(({ index, nonce }) => ({ account, index, nonce: BigInt(nonce), delegate })),
   };
@@ -176,7 +180,7 @@ function fromTank({ request }: Facts): void {
 }
 
 function matchGas(facts: Facts, { account, index, epoch = 0, to }: Of<'gas'>): Movement {
-  const { tx, book, epochOf } = facts;
+  const { tx, rules, book, epochOf } = facts;
   fromTank(facts);
   if (index !== undefined) throw differs('deposit addresses need no gas here');
   if (account === 0) throw differs('the gas tank does not fill itself');
@@ -185,6 +189,11 @@ function matchGas(facts: Facts, { account, index, epoch = 0, to }: Of<'gas'>): M
   // A wallet that was rotated pays for handing its coins over, and is not taken for the present one by mistake.
   if (to !== 'owner' && (to === 'rotated') !== epoch < epochOf(account))
     throw new Refused('epoch', `epoch ${epoch} of account ${account} is ${to ? 'the present one' : 'over'}.`);
+  if (to === 'owner' && rules.coldOwners.has(account))
+    throw new Refused(
+      'policy',
+      `the owner of account ${account} is outside of the signer and pays its own fees.`,
+    );
   const wallet = to === 'owner' ? book.owner(account) : book.hot(account, epoch);
   if (tx.to !== wallet) throw differs(`it does not go to the ${to ?? 'hot'} wallet of account ${account}`);
   if (tx.data.length > 0) throw differs('it carries data');
@@ -197,6 +206,12 @@ function matchMove({ tx, rules, book, request, epochOf }: Facts, { asset, amount
   const present = epochOf(account);
   if (epoch === present) throw differs('it is the present hot wallet, which hands nothing over');
   const home = book.hot(account, present);
+  const call = asset === null ? undefined : readCall(tx.data);
+  const to = call?.kind === 'transfer' ? call.to : tx.to;
+  // Whoever has missed a rotation takes the wallet of a later epoch for the present one.
+  for (let between = epoch + 1; between < present; between++)
+    if (to === book.hot(account, between))
+      throw new Refused('epoch', `epoch ${between} of account ${account} is over, this is epoch ${present}.`);
   if (asset === null) {
     if (tx.to !== home) throw differs(`it does not go to the present hot wallet of account ${account}`);
     if (tx.data.length > 0) throw differs('it carries data');
@@ -204,8 +219,7 @@ function matchMove({ tx, rules, book, request, epochOf }: Facts, { asset, amount
     return {};
   }
   if (tx.value !== 0n) throw differs('it moves native coins');
-  const call = readCall(tx.data);
-  if (call.kind !== 'transfer') throw differs('it moves nothing');
+  if (call?.kind !== 'transfer') throw differs('it moves nothing');
   if (tx.to !== tokenOf(rules, asset)) throw differs(`it is in another token than ${asset}`);
   if (call.to !== home) throw differs(`it does not go to the present hot wallet of account ${account}`);
   if (call.amount !== BigInt(amount)) throw differs(`it moves ${call.amount} units`);
@@ -238,10 +252,11 @@ function collectorCall(facts: Facts): Call {
 }
 
 function matchAccount(facts: Facts, { account }: Of<'account'>): Movement {
-  const { book } = facts;
+  const { book, rules } = facts;
   fromTank(facts);
   if (account === 0) throw differs('the gas tank charges nobody');
-  checkAccount(collectorCall(facts), { account, owner: book.owner(account), hot: book.hot(account, FIRST) });
+  const owner = ownerOf(rules, book, account);
+  checkAccount(collectorCall(facts), { account, owner, hot: book.hot(account) });
   return {};
 }
 
@@ -251,7 +266,7 @@ function matchMandate(facts: Facts, purpose: Of<'activate' | 'charge'>): Movemen
   if (account === 0) throw differs('the gas tank charges nobody');
   const call = checkMandate(collectorCall(facts), purpose, {
     account,
-    id: collectorAccount(book.owner(account), book.hot(account, FIRST)),
+    id: accountAtCollector(rules, book, account),
     token: tokenOf(rules, purpose.asset),
     payer: readAddress(purpose.payer),
     show: (address) => address,

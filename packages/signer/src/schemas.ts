@@ -199,9 +199,9 @@ const OwnerCall = closed({
   account: Index,
   epoch: Index,
   what: Type.Union([Type.Literal('operator'), Type.Literal('home')]),
-  nonce: Ordinal,
-  maxFeePerGas: Digits,
-  maxPriorityFeePerGas: Digits,
+  nonce: Type.Optional(Ordinal),
+  maxFeePerGas: Type.Optional(Digits),
+  maxPriorityFeePerGas: Type.Optional(Digits),
   passphrase: Passphrase,
 });
 

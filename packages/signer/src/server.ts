@@ -182,7 +182,7 @@ const CALLS = new Map<string, (signer: Signer, body: unknown) => Promise<object>
   [PATHS.journal, (signer, body) => signer.checkJournal(readJournalHead(body))],
   [PATHS.claim, (signer, body) => signer.claim(readClaimRequest(body))],
   [PATHS.epochs, (signer, body) => signer.beginEpoch(readEpochRequest(body))],
-  [PATHS.ownerCalls, (signer, body) => signer.signOwnerCall(readOwnerCallRequest(body))],
+  [PATHS.ownerCalls, (signer, body) => signer.ownerCall(readOwnerCallRequest(body))],
   [PATHS.freeze, (signer, body) => withStatus(signer, signer.freeze(readFreezeRequest(body).reason))],
   [
     PATHS.unfreeze,

@@ -3,15 +3,16 @@ import { setImmediate } from 'node:timers/promises';
 import { Alarm } from './alarm.ts';
 import { solanaBookOf, tronBookOf } from './books.ts';
 import { toHex } from './bytes.ts';
+import { checkColdOwners } from './collector-owner.ts';
 import { crashPoint } from './crash-point.ts';
 import type { Entry } from './entries.ts';
 import { Journal, JournalFailure } from './journal.ts';
-import { judge, type Verdict } from './judge.ts';
-import { attemptsBefore, judgeOnce, type OnceVerdict } from './judge-once.ts';
+import { judge, type Knowledge, type Verdict } from './judge.ts';
+import { attemptsBefore, judgeOnce, type OnceKnowledge, type OnceVerdict } from './judge-once.ts';
 import type { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
-import { signOwnerCall } from './owner-call.ts';
+import { makeOwnerCall, ownerFeesOf } from './owner-call.ts';
 import type { PaymentRules, Policy } from './policy.ts';
 import type {
   AccountAnswer,
@@ -38,6 +39,7 @@ import { findDead } from './solana/own-node.ts';
 import type { SolanaBook } from './solana/purposes.ts';
 import { signAuthorization, signTransaction } from './transaction.ts';
 import type { TronBook } from './tron/purposes.ts';
+import { findUnpaid, signedByRotated } from './unpaid-items.ts';
 
 export interface SignerOptions {
   keys: Keys;
@@ -91,6 +93,12 @@ export class Signer {
       );
     }
     const signer = new Signer(options, journal, memory);
+    try {
+      checkColdOwners(policy.erc20, signer.#book, (account) => memory.epochOf(account));
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
     signer.#warnOfClock();
     signer.#record({ type: 'start', at: signer.#now(), policy: policy.digest });
     await journal.flushed();
@@ -125,7 +133,9 @@ export class Signer {
     const keys = this.#keys[network];
     const epoch = network === 'erc20' ? this.#memory.epochOf(account) : 0;
     const { address: hot } = epoch === 0 ? keys.hot(account) : this.#keys.erc20.hot(account, epoch);
-    return { version, network, account, extendedPublicKey: keys.extendedPublicKey(account), epoch, hot };
+    const known = { version, account, extendedPublicKey: keys.extendedPublicKey(account), epoch, hot };
+    if (network === 'trc20') return { ...known, network };
+    return { ...known, network, coldOwner: this.#policy.erc20.coldOwners.get(account) ?? null };
   }
 
   /** In slices: a signature does not wait for all of them. */
@@ -164,26 +174,23 @@ export class Signer {
   }
 
   /** @throws Refused; SignerMistake for a wrong passphrase, or where the policy does not allow it */
-  async signOwnerCall({ account, epoch, passphrase, ...call }: OwnerCallRequest): Promise<OwnerCallAnswer> {
+  async ownerCall({ account, epoch, passphrase, what, ...fees }: OwnerCallRequest): Promise<OwnerCallAnswer> {
     await this.#checkPassphrase(passphrase);
     const present = this.#memory.epochOf(account);
     if (epoch !== present)
       throw new Refused('epoch', `account ${account} is in epoch ${present}, not in ${epoch}.`);
-    const signed = signOwnerCall(this.#keys.erc20, this.#policy.erc20, {
-      account,
-      what: call.what,
-      address: this.#keys.erc20.hot(account, epoch).address,
-      nonce: BigInt(call.nonce),
-      maxFeePerGas: BigInt(call.maxFeePerGas),
-      maxPriorityFeePerGas: BigInt(call.maxPriorityFeePerGas),
-    });
-    this.#log('owner_signed', { account, epoch, what: call.what, tx: signed.txId });
-    return signed;
+    const { address } = this.#keys.erc20.hot(account, epoch);
+    const call = { account, what, address, fees: ownerFeesOf(fees) };
+    const made = makeOwnerCall(this.#keys.erc20, this.#policy.erc20, call);
+    const tx = 'txId' in made ? { tx: made.txId } : {};
+    this.#log('txId' in made ? 'owner_signed' : 'owner_asked', { account, epoch, what, ...tx });
+    return made;
   }
 
   /** @throws Refused, JournalFailure */
   async sign(request: SignRequest): Promise<SignAnswer> {
-    const verdict = this.#decide(request, await this.#findDead(request));
+    const found = { dead: await this.#findDead(request), unpaid: await this.#findUnpaid(request) };
+    const verdict = this.#decide(request, found);
     crashPoint('sign.decided');
     const journal = verdict.entry === null ? this.#journal.head : this.#record(verdict.entry);
     // Also where the line is an older one, which may still be on its way to the disk.
@@ -261,7 +268,18 @@ export class Signer {
     return await findDead(spl.node, spl.genesis, signed);
   }
 
-  #decide(request: SignRequest, dead: ReadonlySet<string>): Verdict | OnceVerdict {
+  /** As `#findDead`, of what hot wallets of before were to pay. */
+  async #findUnpaid(request: SignRequest): Promise<ReadonlySet<string>> {
+    const { account, purpose } = request;
+    const hot = this.#book.hot(account, this.#memory.epochOf(account));
+    const before = signedByRotated(request, this.#memory, hot);
+    return await findUnpaid(this.#policy.erc20, 'id' in purpose ? purpose.id : '', before);
+  }
+
+  #decide(
+    request: SignRequest,
+    found: Pick<OnceKnowledge, 'dead'> & Pick<Knowledge, 'unpaid'>,
+  ): Verdict | OnceVerdict {
     const [now, clock] = [this.#now(), this.#clock()];
     try {
       if (request.journal !== undefined && !this.#journal.knows(request.journal))
@@ -270,7 +288,7 @@ export class Signer {
           `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
             'a backup or replaced.',
         );
-      const known = { memory: this.#memory, policy: this.#policy, now, clock, dead };
+      const known = { memory: this.#memory, policy: this.#policy, now, clock, ...found };
       return request.network === 'erc20'
         ? judge(request, { ...known, book: this.#book })
         : judgeOnce(request, { ...known, tron: this.#tronBook, solana: this.#solanaBook });

@@ -27,6 +27,8 @@ interface PolicyText {
       tokens: { USDT?: string; USDC?: string };
       batch_payout?: string;
       collector?: string;
+      cold_owners?: Record<string, string>;
+      node?: string;
       max_fee_per_gas: string;
       max_priority_fee_per_gas: string;
       gas_per_transaction: number;

@@ -156,6 +156,8 @@ export class Bench {
   readonly memory = new Memory();
   readonly policy;
   now = START;
+  /** What a node shows, as `findUnpaid` gives it. */
+  unpaid: ReadonlySet<string> = new Set();
 
   constructor(change: (policy: ReturnType<typeof policyText>) => void = () => {}) {
     const text = policyText();
@@ -168,6 +170,7 @@ export class Bench {
       memory: this.memory,
       policy: this.policy,
       book: addressBook,
+      unpaid: this.unpaid,
       now: this.now,
       clock: this.now,
     });

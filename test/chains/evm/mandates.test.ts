@@ -13,7 +13,7 @@ import type {
   SignedTx,
 } from '../../../packages/server/src/chains/port/port.ts';
 import { collectorDeployment, DETERMINISTIC_DEPLOYER } from '../../../packages/signer/src/contracts.ts';
-import { readPolicy, signOwnerCall } from '../../../packages/signer/src/index.ts';
+import { makeOwnerCall, readPolicy } from '../../../packages/signer/src/index.ts';
 import { policyText } from '../../../packages/signer/src/test-policy.ts';
 import { accounts } from '../../../packages/signer/src/test-requests.ts';
 import { by, deploy, mined, OWNER, testAccount } from '../../../scripts/local-chain.ts';
@@ -343,14 +343,14 @@ describe.skipIf(!hasAnvil())('the signer itself', () => {
     // The owner stops all charges, by a transaction that a person signs.
     const policy = policyText();
     policy.networks.erc20.collector = COLLECTOR;
-    const { raw, owner } = signOwnerCall(accounts, readPolicy(JSON.stringify(policy)).erc20, {
+    const made = makeOwnerCall(accounts, readPolicy(JSON.stringify(policy)).erc20, {
       account,
       what: 'operator',
       address: `0x${'0'.repeat(40)}`,
-      nonce: 0n,
-      maxFeePerGas: 30_000_000_000n,
-      maxPriorityFeePerGas: 1_000_000_000n,
+      fees: { nonce: 0n, maxFeePerGas: 30_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
     });
+    if (!('raw' in made)) throw new Error('the owner is a key of the signer');
+    const { raw, owner } = made;
     await world.client.setBalance({ address: `0x${owner.slice(2)}`, value: parseEther('1') });
     const sent = world.client.sendRawTransaction({ serializedTransaction: `0x${raw.slice(2)}` });
     await sent;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
 import { type TransferSpec, UnbuildableTransfer } from '../../../packages/server/src/chains/port/port.ts';
+import { findUnpaid, unpaidKey } from '../../../packages/signer/src/unpaid-items.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
 import { nextSigning } from '../next-signing.ts';
 import { TANK } from './key-signer.ts';
@@ -75,6 +76,35 @@ describe.skipIf(!hasAnvil())('payouts on an EVM network', () => {
       itemOk: [true, true, true],
       paidBefore: [true, true, true],
     });
+  });
+
+  test("a signer's own node shows which items of a transaction never pay, once that is final", async () => {
+    const sequence = await next();
+    const whole = payout('USDT', fresh(3), { sequence });
+    const { groupId } = whole;
+    const contract = world.network().batchPayout ?? '';
+    const before = (at: bigint) =>
+      [0, 1, 2].map((place) => ({ attempt: 'one', place, sender: world.hot, sequence: at, contract }));
+    const own = { node: world.node.url, chainId: 31_337n };
+    const found = async (rules: { node: string | null; chainId: bigint } = own, at = BigInt(sequence)) =>
+      [...(await findUnpaid(rules, groupId, before(at)))].toSorted();
+    expect(await found()).toEqual([]);
+    const tx = await sender.buildTransfer({ ...whole, items: whole.items.slice(0, 1) });
+    expect((await sender.broadcast(tx)).result).toBe('accepted');
+    await world.mine(1);
+    expect(await found()).toEqual([]);
+    await world.mine(world.finalBlocks + 1);
+    expect(await found()).toEqual([unpaidKey('one', 1), unpaidKey('one', 2)]);
+    expect(await found(own, BigInt(sequence) + 1n)).toEqual([]);
+    for (const rules of [
+      { ...own, chainId: 1n },
+      { ...own, node: null },
+      { ...own, node: 'http://127.0.0.1:1' },
+    ])
+      expect(await found(rules)).toEqual([]);
+    // A contract that is not there has paid nothing, as far as anybody can tell.
+    const elsewhere = before(BigInt(sequence)).map((one) => ({ ...one, contract: freshAddress(99) }));
+    expect((await findUnpaid(own, groupId, elsewhere)).size).toBe(0);
   });
 
   test('J6: a paused token fails every item, and the sequence is used up', async () => {

@@ -1,12 +1,12 @@
-import type { RotationReport } from '@florin/server/operator';
+import type { RotationReport, ShownOwnerCall } from '@florin/server/operator';
 import type { Command } from 'commander';
 import { askYes } from '../ask-yes.ts';
 import { wrongUsage } from '../failure.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import type { AddCommand } from '../resource.ts';
-import { show } from '../show.ts';
+import { show, wantsJson } from '../show.ts';
 import { withSigner } from '../signer.ts';
-import { noteToPeople } from '../terminal.ts';
+import { note, noteToPeople } from '../terminal.ts';
 
 interface RotateFlags extends DatabaseFlags {
   passphraseFile?: string;
@@ -35,6 +35,15 @@ function explain({ status, from, to, open_transactions: open, home_moves_at: at 
     case 'done':
       return `${to} is the hot wallet now, and ${from} is empty.`;
   }
+}
+
+function explainCall({ chain_id, from, to, data, value, does }: ShownOwnerCall): string {
+  const fields = Object.entries({ chain_id, from, to, value, data }).map(
+    ([name, field]) => `  ${name}  ${field}`,
+  );
+  return [`The owner ${from} has to send this, and the command waits for it:`, ...fields, `  ${does}`].join(
+    '\n',
+  );
 }
 
 /** Gives a live merchant a new hot wallet. */
@@ -82,6 +91,8 @@ export const addRotate: AddCommand = (group) => {
           confirm: async (before: RotationReport) =>
             yes === true || (await askYes(`${explain(before)} Rotate?`)),
           onProgress: noteToPeople,
+          onOwnerCall: (call: ShownOwnerCall) =>
+            note(wantsJson(command) ? JSON.stringify({ owner_call: call }) : explainCall(call)),
         };
         const report = await withOperator(flags, ({ wallets }) => wallets.rotate(order));
         show(command, report);

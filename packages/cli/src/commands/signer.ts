@@ -1,3 +1,4 @@
+import type { UnsignedOwnerCall } from '@florin/signer';
 import type { NetworkStatus, SignerNetwork, Threshold } from '@florin/signer/protocol';
 import { type Command, Option } from 'commander';
 import { askWords, showWords } from '../ask-words.ts';
@@ -285,9 +286,9 @@ interface OwnerFlags extends KeyFlags {
   policy: string;
   operator?: string;
   home?: string;
-  nonce: string;
-  maxFee: string;
-  priorityFee: string;
+  nonce?: string;
+  maxFee?: string;
+  priorityFee?: string;
 }
 
 const addOwnerCall: AddCommand = (group) => {
@@ -295,16 +296,20 @@ const addOwnerCall: AddCommand = (group) => {
     .command('owner-call <account>')
     .description(
       "Sign, as the owner of a merchant's account at the collector, who charges from now on or where charges go in two " +
-        'days. Nothing is sent: any node takes the transaction that is shown.',
+        'days. Nothing is sent: any node takes the transaction that is shown. Where the policy names a cold owner, ' +
+        'the call is shown unsigned, for its own wallet to send.',
     )
     .requiredOption(...KEY_FILE)
     .requiredOption(...PASSPHRASE_FILE)
     .requiredOption('--policy <file>', "the signer's policy, which names chain, collector and fee ceilings")
     .option('--operator <address>', 'the new operator; the zero address stops all charges')
     .option('--home <address>', 'the new home')
-    .requiredOption('--nonce <number>', "count of the owner's transactions")
-    .requiredOption('--max-fee <wei>', 'most per gas')
-    .requiredOption('--priority-fee <wei>', 'of it at most for the block');
+    .option(
+      '--nonce <number>',
+      "count of the owner's transactions; a cold owner needs neither this nor the fees",
+    )
+    .option('--max-fee <wei>', 'most per gas')
+    .option('--priority-fee <wei>', 'of it at most for the block');
   examples(command, [
     'florin signer owner-call 1 --operator 0x0000000000000000000000000000000000000000 --nonce 0 --max-fee 30000000000 --priority-fee 1000000000 --policy policy.json --key-file keys.json --passphrase-file passphrase',
   ]).action(ownerCall);
@@ -319,17 +324,28 @@ async function ownerCall(account: string, flags: OwnerFlags, command: Command): 
     const { erc20 } = signer.readPolicy(signer.readPublicFile(flags.policy, 'the policy'));
     const passphrase = signer.readPassphrase(flags.passphraseFile, credentials());
     const { erc20: accounts } = await signer.openKeyFile(flags.keyFile, passphrase);
-    const signed = signer.signOwnerCall(accounts, erc20, {
+    const { nonce, maxFee, priorityFee } = flags;
+    const made = signer.makeOwnerCall(accounts, erc20, {
       account: Number(digits(account, 'the account')),
       what: operator === undefined ? 'home' : 'operator',
       address,
-      nonce: BigInt(digits(flags.nonce, '--nonce')),
-      maxFeePerGas: BigInt(digits(flags.maxFee, '--max-fee')),
-      maxPriorityFeePerGas: BigInt(digits(flags.priorityFee, '--priority-fee')),
+      fees: signer.ownerFeesOf({
+        ...(nonce !== undefined && { nonce: digits(nonce, '--nonce') }),
+        ...(maxFee !== undefined && { maxFeePerGas: digits(maxFee, '--max-fee') }),
+        ...(priorityFee !== undefined && { maxPriorityFeePerGas: digits(priorityFee, '--priority-fee') }),
+      }),
     });
-    show(command, signed);
+    show(command, 'raw' in made ? made : shownCall(made));
   });
 }
+
+/** In one level, as a table has it. */
+const shownCall = ({ unsigned: { chainId, ...call }, does, collectorAccount }: UnsignedOwnerCall) => ({
+  chain_id: chainId,
+  ...call,
+  does,
+  collector_account: collectorAccount,
+});
 
 function digits(text: string, name: string): string {
   if (!/^\d{1,15}$/.test(text)) throw wrongUsage(`${name} is a number in digits, not ${text}.`);

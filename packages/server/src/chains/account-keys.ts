@@ -3,38 +3,82 @@ import type { AccountSource, Accounts, ChainAccount } from './accounts.ts';
 
 // Deposit addresses are derived from keys that the database holds. Coins that are paid to them can be moved by the signer
 // only while those are its own keys: after a start with another seed, or a row that somebody changed, they would be lost.
+// The owner of an account at the collector is the signer's to say, too, and must not change once payers have given mandates.
 
 const AGAIN_MS = 60_000;
 
+/** What the signer says otherwise than the database. */
+export interface AccountFault {
+  account: ChainAccount;
+  /** `key`: coins at its addresses may be out of reach. `owner`: nothing is charged. `epoch`: nothing is signed for its hot wallet. */
+  what: 'key' | 'owner' | 'epoch';
+  /** For an operator, with what to do. */
+  line: string;
+}
+
+type Source = Pick<AccountSource, 'readAccount'>;
+
 /**
- * Asks the signer for the key of each account.
+ * Compares accounts with the signer. One that is an epoch behind the signer is no fault: `florin signer rotate` goes on.
  *
- * @returns the accounts whose stored key is another
  * @throws ChainUnavailable while the signer does not answer
  */
-export async function findForeignKeys(
+export async function findAccountFaults(
   accounts: readonly ChainAccount[],
-  source: Pick<AccountSource, 'keyOf'>,
-): Promise<ChainAccount[]> {
-  const foreign: ChainAccount[] = [];
-  for (const account of accounts)
-    if ((await source.keyOf(account.account)) !== account.extendedPublicKey) foreign.push(account);
-  return foreign;
+  source: Source,
+): Promise<AccountFault[]> {
+  const faults: AccountFault[] = [];
+  for (const account of accounts) {
+    const signers = await source.readAccount(account.account);
+    if (signers.extendedPublicKey !== account.extendedPublicKey) {
+      const line = "the database holds a key of this account that is not the signer's";
+      faults.push({ account, what: 'key', line });
+      continue;
+    }
+    if (signers.coldOwner !== account.coldOwner)
+      faults.push({ account, what: 'owner', line: ownerFault(account, signers.coldOwner) });
+    const line = epochFault(account, signers.epoch);
+    if (line !== undefined) faults.push({ account, what: 'epoch', line });
+  }
+  return faults;
+}
+
+/** Why nothing is charged for an account whose owner the policy names otherwise. */
+export function ownerFault(
+  { account, coldOwner }: Pick<ChainAccount, 'account' | 'coldOwner'>,
+  signers: string | null,
+): string {
+  const policy =
+    signers === null
+      ? `The policy names no cold owner for account ${account}`
+      : `The policy names ${signers} as the cold owner of account ${account}`;
+  const database = coldOwner === null ? "the signer's own key" : coldOwner;
+  return (
+    `${policy}, and this database has ${database} as its owner, which its mandates depend on: put cold_owners of the policy ` +
+    'back. Before the first mandate florin networks enable takes the policy’s over.'
+  );
+}
+
+function epochFault({ account, epoch }: ChainAccount, signers: number): string | undefined {
+  if (signers === epoch || signers === epoch + 1) return undefined;
+  return signers < epoch
+    ? `The signer has account ${account} in epoch ${signers} and this database in ${epoch}: its journal is not the newest. Put that back, or tell it by florin signer begin-epoch ${account} ${signers + 1}.`
+    : `The signer has account ${account} in epoch ${signers} and this database in ${epoch}: this database is an old copy, and nothing is signed for the account's hot wallet. Put the newest one back.`;
 }
 
 /**
- * Compares the key of each account with the signer's, once: when the process starts, or within a minute after the account was
- * opened. The process stops using an account with another key, so that nobody pays to it. While the signer does not answer,
- * accounts are used unchecked, because payments must not depend on the signer.
+ * Compares each account with the signer, once: when the process starts, or within a minute after the account was opened. The
+ * process stops using an account with another key, so that nobody pays to it. While the signer does not answer, accounts are
+ * used unchecked, because payments must not depend on the signer.
  */
 export class AccountKeyChecks {
   readonly #accounts: Accounts;
-  readonly #source: Pick<AccountSource, 'keyOf'>;
+  readonly #source: Source;
   readonly #log: Logger;
   readonly #confirmed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(accounts: Accounts, source: Pick<AccountSource, 'keyOf'>, log: Logger) {
+  constructor(accounts: Accounts, source: Source, log: Logger) {
     this.#accounts = accounts;
     this.#source = source;
     this.#log = log;
@@ -50,25 +94,34 @@ export class AccountKeyChecks {
   }
 
   async check(): Promise<void> {
-    const open = this.#accounts.list().filter((account) => !this.#confirmed.has(nameOf(account)));
     try {
-      const foreign = await findForeignKeys(open, this.#source);
-      for (const account of open) this.#confirmed.add(nameOf(account));
-      for (const account of foreign) this.#refuse(account);
+      const before = await this.#findFaults();
+      // Another process may have rotated a wallet, or taken a cold owner over.
+      if (before.some(({ what }) => what !== 'key')) await this.#accounts.load();
+      const faults = before.length === 0 ? before : await this.#findFaults();
+      const faulty = new Set(faults.map(({ account }) => account));
+      for (const account of this.#open()) if (!faulty.has(account)) this.#confirmed.add(nameOf(account));
+      for (const fault of faults) this.#show(fault);
     } catch (error) {
       this.#log.warn({ err: error }, 'the keys of the accounts could not be compared with the signer');
     }
   }
 
-  #refuse(account: ChainAccount): void {
-    this.#accounts.refuse(account);
+  #findFaults(): Promise<AccountFault[]> {
+    return findAccountFaults(this.#open(), this.#source);
+  }
+
+  #open(): ChainAccount[] {
+    return this.#accounts.list().filter((account) => !this.#confirmed.has(nameOf(account)));
+  }
+
+  #show({ account, what, line }: AccountFault): void {
+    if (what === 'key') this.#accounts.refuse(account);
     const { merchantId, network, account: number } = account;
-    this.#log.error(
-      { merchant_id: merchantId, network, account: number },
-      "the database holds a key of this account that is not the signer's: the account is used no more",
-    );
+    const fields = { merchant_id: merchantId, network, account: number };
+    this.#log.error(fields, what === 'key' ? `${line}: the account is used no more` : line);
   }
 }
 
-const nameOf = ({ network, account, extendedPublicKey }: ChainAccount) =>
-  `${network} ${account} ${extendedPublicKey}`;
+const nameOf = ({ network, account, extendedPublicKey, epoch, coldOwner }: ChainAccount) =>
+  `${network} ${account} ${epoch} ${coldOwner} ${extendedPublicKey}`;

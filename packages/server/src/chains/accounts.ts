@@ -15,6 +15,7 @@ declare module '../platform/db/db.ts' {
       extended_public_key: string | null;
       begins_at: bigint | null;
       epoch: Generated<number>;
+      cold_owner: string | null;
       created_at: bigint | number;
     };
   }
@@ -31,12 +32,17 @@ export interface ChainAccount {
   beginsAt: bigint;
   /** Number of its present hot wallet: one more with each rotation. */
   epoch: number;
+  /** Owner of its account at the collector, as the signer's policy named it before any mandate; null: the signer's own key. */
+  coldOwner: string | null;
 }
+
+/** What the signer says of an account. */
+export interface SignersAccount extends Pick<ChainAccount, 'extendedPublicKey' | 'epoch' | 'coldOwner'> {}
 
 /** Where an account's facts come from. */
 export interface AccountSource {
-  /** Asks whoever holds the keys for the account's extended public key. */
-  keyOf(account: number): Promise<string>;
+  /** Asks whoever holds the keys. */
+  readAccount(account: number): Promise<SignersAccount>;
   /** A final height of the network. */
   height(): Promise<bigint>;
 }
@@ -64,34 +70,44 @@ export async function openAccount(
       extended_public_key: null;
       begins_at: null;
       epoch: number;
+      cold_owner: null;
     }>`
       insert into chain_account (network, account, merchant_id, created_at)
       select ${network}, case when ${merchantId}::uuid = ${NIL_ID}::uuid then 0 else coalesce(max(account), 0) + 1 end,
         ${merchantId}::uuid, ${nowSeconds}::bigint
       from chain_account where network = ${network}
-      returning account, extended_public_key, begins_at, epoch`.execute(tx);
+      returning account, extended_public_key, begins_at, epoch, cold_owner`.execute(tx);
     if (rows[0] === undefined) throw new Error('an insert of an account returned no row');
     return rows[0];
   });
-  const { account } = reserved;
-  const publicKey = reserved.extended_public_key ?? (await source.keyOf(account));
+  const { account, epoch } = reserved;
+  const { extended_public_key: key, cold_owner } = reserved;
+  const { extendedPublicKey, coldOwner } =
+    key === null ? await source.readAccount(account) : { extendedPublicKey: key, coldOwner: cold_owner };
   const beginsAt = reserved.begins_at ?? (await source.height());
   const { numUpdatedRows } = await db
     .updateTable('chain_account')
-    .set({ extended_public_key: publicKey, begins_at: beginsAt })
+    .set({
+      extended_public_key: extendedPublicKey,
+      begins_at: beginsAt,
+      // With the key, and never again by a call that was late.
+      cold_owner: sql`case when extended_public_key is null then ${coldOwner} else cold_owner end`,
+    })
     .where('network', '=', network)
     .where('account', '=', account)
-    .where((e) => e.or([e('extended_public_key', 'is', null), e('extended_public_key', '=', publicKey)]))
+    .where((e) =>
+      e.or([e('extended_public_key', 'is', null), e('extended_public_key', '=', extendedPublicKey)]),
+    )
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
     throw new Error(`the signer gave two keys for account ${account} on ${network}: check its seed`);
-  return { merchantId, network, account, extendedPublicKey: publicKey, beginsAt, epoch: reserved.epoch };
+  return { merchantId, network, account, extendedPublicKey, beginsAt, epoch, coldOwner };
 }
 
 const findRow = (db: Db, merchantId: string, network: Network) =>
   db
     .selectFrom('chain_account')
-    .select(['account', 'extended_public_key', 'begins_at', 'epoch'])
+    .select(['account', 'extended_public_key', 'begins_at', 'epoch', 'cold_owner'])
     .where('network', '=', network)
     .where('merchant_id', '=', merchantId)
     .executeTakeFirst();
@@ -100,9 +116,10 @@ const findRow = (db: Db, merchantId: string, network: Network) =>
 async function listAccounts(db: Db): Promise<ChainAccount[]> {
   const rows = await db.selectFrom('chain_account').selectAll().execute();
   return rows.flatMap(({ merchant_id: merchantId, extended_public_key: key, begins_at, ...row }) => {
-    const { network, account, epoch } = row;
+    const { network, account, epoch, cold_owner: coldOwner } = row;
     if (key === null) return [];
-    return [{ merchantId, network, account, extendedPublicKey: key, beginsAt: begins_at ?? 0n, epoch }];
+    const known = { merchantId, network, account, extendedPublicKey: key, epoch, coldOwner };
+    return [{ ...known, beginsAt: begins_at ?? 0n }];
   });
 }
 

@@ -1,4 +1,4 @@
-export { AccountKeyChecks, findForeignKeys } from './account-keys.ts';
+export { AccountKeyChecks, findAccountFaults, ownerFault } from './account-keys.ts';
 export { Accounts, openAccount } from './accounts.ts';
 export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';

@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
 import type { App } from '../app.ts';
-import { openAccount } from '../chains/index.ts';
+import { openAccount, ownerFault } from '../chains/index.ts';
 import { ChainUnavailable } from '../chains/port/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 
 /**
@@ -11,7 +13,8 @@ import { Fail } from '../platform/fail.ts';
  * @returns false where this installation has no network with real money
  * @throws Fail `service_unavailable` while the signer or the network is away
  */
-export async function openLiveAccount({ db, live, clock }: App, merchantId: string): Promise<boolean> {
+export async function openLiveAccount(app: App, merchantId: string): Promise<boolean> {
+  const { db, live, clock } = app;
   if (live === undefined) return false;
   const { ethereum, accounts } = live;
   try {
@@ -23,5 +26,37 @@ export async function openLiveAccount({ db, live, clock }: App, merchantId: stri
     throw new Fail('service_unavailable', { message, cause: error });
   }
   await accounts.load();
+  await takeColdOwner(app, merchantId);
   return true;
+}
+
+/**
+ * Takes the owner of a merchant's account at the collector over from the signer's policy: the id of that account follows from it,
+ * and mandates name the id, so it is fixed by the first of them.
+ *
+ * @throws Fail `conflict` where the policy names another one afterwards
+ */
+async function takeColdOwner({ db, live }: App, merchantId: string): Promise<void> {
+  const account = live?.accounts.find(merchantId, 'erc20');
+  if (live === undefined || account === undefined) return;
+  const signers = await live.ethereum.readAccount(account.account).catch(whileAway);
+  if (signers === undefined || signers.coldOwner === account.coldOwner) return;
+  const { coldOwner } = signers;
+  await transact(db, async (tx) => {
+    await sql`select from chain_account where merchant_id = ${merchantId} and network = 'erc20' for update`.execute(
+      tx,
+    );
+    const { rows } = await sql`
+      select from payment_method where merchant_id = ${merchantId} and network = 'erc20' limit 1`.execute(tx);
+    if (rows.length > 0) throw new Fail('conflict', ownerFault(account, coldOwner));
+    await sql`
+      update chain_account set cold_owner = ${coldOwner}
+      where merchant_id = ${merchantId} and network = 'erc20'`.execute(tx);
+  });
+  await live.accounts.load();
+}
+
+/** What is charged for is compared again, each time. */
+function whileAway(error: unknown): undefined {
+  if (!(error instanceof ChainUnavailable)) throw error;
 }

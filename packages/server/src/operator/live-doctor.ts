@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { SignerClient, SignerRefused, SignerUnavailable } from '@florin/signer/client';
 import type { SignerStatus } from '@florin/signer/protocol';
 import type { App } from '../app.ts';
-import { findForeignKeys, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
+import { findAccountFaults, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { ChainUnavailable, WEI_PER_UNIT } from '../chains/port/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import type { Config } from '../platform/config.ts';
@@ -211,11 +211,16 @@ const LIVE_FIRST = missing(
 /** Coins that are paid to addresses of another seed cannot be moved. */
 async function checkAccounts({ accounts, ethereum }: NonNullable<App['live']>): Promise<Finding> {
   const known = accounts.list();
-  const foreign = await findForeignKeys(known, ethereum).catch(whileAway);
-  if (foreign === undefined)
-    return open('keys of accounts are compared while the signer answers', MEND_FIRST);
+  const faults = await findAccountFaults(known, ethereum).catch(whileAway);
+  if (faults === undefined) return open('keys of accounts are compared while the signer answers', MEND_FIRST);
   const count = known.length === 1 ? '1 account' : `${known.length} accounts`;
-  if (foreign.length === 0) return ok(`${count}, each with the signer's own key`);
+  if (faults.length === 0) return ok(`${count}, each with the signer's own key`);
+  const foreign = faults.flatMap(({ what, account }) => (what === 'key' ? [account] : []));
+  if (foreign.length === 0)
+    return missing(
+      faults.map(({ line }) => line).join(' '),
+      'Payouts or charges of these accounts wait until then.',
+    );
   const names = foreign.map(({ merchantId, account }) => `${account} (${encodeId('merchant', merchantId)})`);
   return missing(
     `the database holds keys that are not the signer's for accounts ${names.join(', ')}`,

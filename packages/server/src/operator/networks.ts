@@ -116,7 +116,12 @@ async function turn(app: App, merchantText: string, networkText: string, isOn: b
     const others = before.filter((one) => one !== network);
     return isOn ? [...others, network] : others;
   });
-  return { merchant_id: encodeId('merchant', merchant.merchantId), networks };
+  const account = isOn ? app.live?.accounts.find(merchant.merchantId, network) : undefined;
+  return {
+    merchant_id: encodeId('merchant', merchant.merchantId),
+    networks,
+    ...(account && { account: account.account, cold_owner: account.coldOwner }),
+  };
 }
 
 export function networkCommands(app: App) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ASSETS, formatTokens, type Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
+import { findAccountFaults } from '../chains/index.ts';
 import {
   type Chain,
   ChainUnavailable,
@@ -46,6 +47,20 @@ export interface RotationOrder {
   /** Asks a person before a rotation begins; one that is under way goes on without. */
   confirm: (report: RotationReport) => Promise<boolean>;
   onProgress: (line: string) => void;
+  /** Shows what the wallet of a cold owner has to send: the rotation waits for it. */
+  onOwnerCall: (call: ShownOwnerCall) => void;
+}
+
+/** A transaction without its fees, and what it does in words. */
+export interface ShownOwnerCall {
+  chain_id: number;
+  from: string;
+  to: string;
+  /** Hex. */
+  data: string;
+  /** In wei. */
+  value: string;
+  does: string;
 }
 
 /** Where a rotation is. Amounts are decimals of tokens. */
@@ -107,7 +122,9 @@ export async function cancelRotation(app: App, order: { merchant: string }): Pro
   return await explained(async () => {
     const account = await presentAccount(rotated);
     const of = { merchantId: merchant.merchantId, network: NETWORK };
-    await transact(app.db, (tx) => reopenWallet(tx, of, () => live.ethereum.holder.epochOf(account.account)));
+    await transact(app.db, (tx) =>
+      reopenWallet(tx, of, async () => (await live.ethereum.readAccount(account.account)).epoch),
+    );
     return await reportOf(rotated, account, undefined);
   });
 }
@@ -125,8 +142,8 @@ async function rotate(rotating: Rotating): Promise<RotationReport> {
   const { app, live, merchant, order } = rotating;
   const { merchantId } = merchant;
   const account = await presentAccount(rotating);
-  const signers = await live.ethereum.holder.epochOf(account.account);
-  assertEpochs(account, signers);
+  const { epoch: signers } = await live.ethereum.readAccount(account.account);
+  await assertAgreed(rotating, account);
   const open = await findOpenRotation(app.db, { merchantId, network: NETWORK });
   const before = await reportOf(rotating, account, open);
   if (order.isDryRun) return before;
@@ -156,13 +173,9 @@ async function presentAccount({ live, merchant }: Rotated): Promise<Account> {
 }
 
 /** @throws Fail where signer and database cannot both be right */
-function assertEpochs({ account, epoch }: Account, signers: number): void {
-  if (signers === epoch || signers === epoch + 1) return;
-  const message =
-    signers < epoch
-      ? `The signer has account ${account} in epoch ${signers} and this database in ${epoch}: its journal is not the newest. Put that back, or tell it by florin signer begin-epoch ${account} ${signers + 1}.`
-      : `The signer has account ${account} in epoch ${signers} and this database in ${epoch}: this database is an old copy.`;
-  throw new Fail('conflict', { message });
+async function assertAgreed({ live }: Rotated, account: Account): Promise<void> {
+  const [fault] = await findAccountFaults([account], live.ethereum);
+  if (fault !== undefined) throw new Fail('conflict', { message: fault.line });
 }
 
 async function assertRunning(app: App, merchantId: string): Promise<void> {
@@ -235,6 +248,7 @@ async function awaitQuiet({ app, merchant, order }: Rotating): Promise<void> {
 /** Has the owner name the new wallet at the collector: operator at once, home in two days. */
 async function nameWallet(rotating: Rotating, account: Account, passphrase: string): Promise<void> {
   const { live, order } = rotating;
+  const askColdOwner = coldOwnerAsker(rotating, account, passphrase);
   let sent: { nonce: bigint; polls: number } | undefined;
   let shown = '';
   const show = (line: string) => {
@@ -244,10 +258,12 @@ async function nameWallet(rotating: Rotating, account: Account, passphrase: stri
   for (;;) {
     const { collector, fees, ...facts } = await readFacts(rotating);
     if (collector === null) return;
-    const [what] = ownerTasks({ ...facts, collector });
+    const tasks = ownerTasks({ ...facts, collector });
+    const [what] = tasks;
     if (!collector.isMissing && what === undefined) return;
-    const { native, nextSequence: nonce } = collector.owner;
+    const { native, nextSequence: nonce, isCold } = collector.owner;
     if (what === undefined) show("The merchant's account at the collector is being opened.");
+    else if (isCold) await askColdOwner(tasks);
     else if (native < fees.ownerCall) show(`Its owner ${collector.owner.address} gets ether.`);
     else if (sent?.nonce !== nonce || sent.polls % RAISE_AFTER === 0) {
       show(`The owner names the new wallet as ${what}.`);
@@ -260,6 +276,20 @@ async function nameWallet(rotating: Rotating, account: Account, passphrase: stri
     if (sent !== undefined) sent.polls += 1;
     await sleep(POLL_MS);
   }
+}
+
+/** Shows what the wallet of a cold owner has to send, each call once. The chain shows whether it has. */
+function coldOwnerAsker({ live, order }: Rotating, account: Account, passphrase: string) {
+  const asked = new Set<string>();
+  return async (tasks: readonly ('operator' | 'home')[]): Promise<void> => {
+    for (const what of tasks) {
+      if (asked.has(what)) continue;
+      const { unsigned, does } = await live.ethereum.ownerCallOf(account, { what, passphrase });
+      asked.add(what);
+      const { chainId: chain_id, ...call } = unsigned;
+      order.onOwnerCall({ chain_id, ...call, does });
+    }
+  };
 }
 
 /** Waits until the wallets of before hold no tokens that are worth their fee: what arrives later, workers bring along. */

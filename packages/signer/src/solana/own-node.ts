@@ -1,7 +1,6 @@
-import Type, { type Static, type TSchema } from 'typebox';
-import { shapedAs } from '../shape.ts';
+import Type from 'typebox';
+import { callNode } from '../json-rpc.ts';
 
-const TIMEOUT_MS = 5_000;
 /** By so much the clocks of this machine and of the network may differ. */
 const CLOCK_MARGIN_MS = 300_000;
 const SLOT_MS = 400;
@@ -51,10 +50,10 @@ export async function findDead(
 ): Promise<ReadonlySet<string>> {
   if (signed.length === 0 || signed.length > ASKED_MAX) return new Set();
   try {
-    if ((await call(node, 'getGenesisHash', [], Type.String())) !== genesis) return new Set();
+    if ((await callNode(node, 'getGenesisHash', [], Type.String())) !== genesis) return new Set();
     const oldest = Math.min(...signed.map(({ at }) => at));
-    const first = await call(node, 'getFirstAvailableBlock', [], Type.Integer());
-    const begins = await call(node, 'getBlockTime', [first], Type.Integer());
+    const first = await callNode(node, 'getFirstAvailableBlock', [], Type.Integer());
+    const begins = await callNode(node, 'getBlockTime', [first], Type.Integer());
     // What a node has cleaned up looks as if it had never been.
     if (first > 0 && begins * 1_000 > oldest - CLOCK_MARGIN_MS) return new Set();
     const dead = await Promise.all(
@@ -71,14 +70,14 @@ export async function findDead(
  * the transaction is looked for: it may have come into the last block that took it.
  */
 async function isDead(node: string, { signature, blockhash, at }: SignedBefore): Promise<boolean> {
-  const validity = await call(node, 'isBlockhashValid', [blockhash, FINALIZED], Validity);
+  const validity = await callNode(node, 'isBlockhashValid', [blockhash, FINALIZED], Validity);
   if (validity.value) return false;
   const { slot } = validity.context;
-  const time = await call(node, 'getBlockTime', [slot], Type.Integer());
+  const time = await callNode(node, 'getBlockTime', [slot], Type.Integer());
   if (time * 1_000 < at + CLOCK_MARGIN_MS) return false;
   if (!(await hasAllBlocks(node, at - CLOCK_MARGIN_MS, slot))) return false;
   const options = { searchTransactionHistory: true };
-  const statuses = await call(node, 'getSignatureStatuses', [[signature], options], Statuses);
+  const statuses = await callNode(node, 'getSignatureStatuses', [[signature], options], Statuses);
   if (statuses.context.slot < slot) return false;
   const [status = null] = statuses.value;
   return status === null || (status.err !== null && status.confirmationStatus === 'finalized');
@@ -91,11 +90,11 @@ async function isDead(node: string, { signature, blockhash, at }: SignedBefore):
 async function hasAllBlocks(node: string, sinceMs: number, slot: number): Promise<boolean> {
   const begin = await findBlockBefore(node, sinceMs, slot);
   if (begin === undefined || slot - begin > LISTED_MAX) return false;
-  const slots = await call(node, 'getBlocks', [begin, slot, FINALIZED], Slots);
+  const slots = await callNode(node, 'getBlocks', [begin, slot, FINALIZED], Slots);
   const options = { ...FINALIZED, transactionDetails: 'signatures', rewards: false };
   const config = { ...options, maxSupportedTransactionVersion: 0 };
-  const first = await call(node, 'getBlock', [begin, config], Block);
-  const last = await call(node, 'getBlock', [slot, config], Block);
+  const first = await callNode(node, 'getBlock', [begin, config], Block);
+  const last = await callNode(node, 'getBlock', [slot, config], Block);
   return (
     slots[0] === begin && slots.at(-1) === slot && last.blockHeight - first.blockHeight === slots.length - 1
   );
@@ -105,31 +104,13 @@ async function hasAllBlocks(node: string, sinceMs: number, slot: number): Promis
 async function findBlockBefore(node: string, sinceMs: number, from: number): Promise<number | undefined> {
   let slot = from;
   for (let step = 0; step < STEPS_MAX; step += 1) {
-    const time = await call(node, 'getBlockTime', [slot], Type.Integer());
+    const time = await callNode(node, 'getBlockTime', [slot], Type.Integer());
     if (slot === 0 || time * 1_000 < sinceMs) return slot;
     const to = Math.max(0, slot - Math.ceil((time * 1_000 - sinceMs) / SLOT_MS) - 1);
     const range = [Math.max(0, to - SKIPPED_MAX), to, FINALIZED];
-    const found = (await call(node, 'getBlocks', range, Slots)).at(-1);
+    const found = (await callNode(node, 'getBlocks', range, Slots)).at(-1);
     if (found === undefined) return undefined;
     slot = found;
   }
   return undefined;
-}
-
-async function call<const Shape extends TSchema>(
-  node: string,
-  method: string,
-  params: readonly unknown[],
-  shape: Shape,
-): Promise<Static<Shape>> {
-  const answer = await fetch(node, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    redirect: 'error',
-  });
-  const body: unknown = await answer.json();
-  const result: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'result') : undefined;
-  return shapedAs(shape, result, (fault) => new Error(`${method}: ${fault}`));
 }

@@ -294,7 +294,7 @@ test('other movements that differ from their purpose are refused', () => {
     [
       { kind: 'account', account: 1 },
       call(tank, COLLECTOR, { ...openCall(), owner: accountOfTron(EVE) }),
-      'its owner is not the key of account 1',
+      'its owner is not that of account 1',
       tanks,
     ],
     [charge, call(hot, EVE, chargeCall()), 'another contract than collector'],

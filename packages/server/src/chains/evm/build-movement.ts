@@ -29,6 +29,8 @@ export interface MovementWallets {
   first: Address;
   /** Owner of its account at the collector. */
   owner: Address;
+  /** Whether that is outside of the signer. */
+  isOwnerCold: boolean;
   tank: Address;
 }
 
@@ -117,6 +119,8 @@ function gasCall(
 ): BuiltMovement {
   const { account, owner } = wallets;
   const callTo = (address: Address): Call => ({ ...plainCall(address, '0x', gas), value: amount });
+  if (to === 'owner' && wallets.isOwnerCold)
+    throw new UnbuildableTransfer('an owner outside of the signer pays its own fees');
   if (to === 'owner') return { call: callTo(owner), purpose: { kind: 'gas', account, to } };
   const { address, epoch } = walletAt(wallets, to ?? 'hot');
   // Where it is meant for the present wallet, the signer refuses a caller that takes an old one for it.

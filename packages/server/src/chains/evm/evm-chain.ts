@@ -36,6 +36,8 @@ export interface EvmChainOptions extends ReaderOptions {
   merchantId: string;
   /** Account number of the merchant, from 1. */
   account: number;
+  /** Owner of its account at the collector; null, or by default: a key of the signer. */
+  coldOwner?: string | null;
 }
 
 /** Ethereum for one live merchant: it reads by public keys alone, and sends what the signer signs. */
@@ -47,11 +49,22 @@ export class EvmChain extends EvmReader implements Chain {
   constructor(options: EvmChainOptions) {
     super(options);
     this.#feed = options.feed;
-    const { network, node, signer, merchantId, account, addresses, tank, epoch = 0 } = options;
+    const {
+      network,
+      node,
+      signer,
+      merchantId,
+      account,
+      addresses,
+      tank,
+      epoch = 0,
+      coldOwner = null,
+    } = options;
     const deposit = async (index: number) => addresses.deposit(index);
     const rotated = Array.from({ length: epoch }, (_, n) => addresses.hotAt(n));
-    const { owner } = addresses;
-    const wallets = { account, hot: addresses.hotAt(epoch), rotated, owner, tank, deposit };
+    const owner = coldOwner ?? addresses.owner;
+    const isOwnerCold = coldOwner !== null;
+    const wallets = { account, hot: addresses.hotAt(epoch), rotated, owner, isOwnerCold, tank, deposit };
     const sender = new EvmSender({ network, node, signer, merchantId, wallets, head: () => this.head() });
     this.#sender = sender;
     this.capabilities = {

@@ -1,10 +1,13 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import { SignerClient } from '@florin/signer/client';
+import type { OwnerCallAnswer } from '@florin/signer/protocol';
 import type { SignerAddress } from '../../platform/config.ts';
 import type { Logger } from '../../platform/observability/index.ts';
-import type { AccountSource, ChainAccount } from '../accounts.ts';
+import { ownerFault } from '../account-keys.ts';
+import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
 import type { LiveChains, NetworkFacts, SignedText, Tank } from '../live-chains.ts';
 import type { Broadcast } from '../port/port.ts';
+import { SigningBlocked } from '../port/port-errors.ts';
 import { BlockFeed } from './blocks.ts';
 import {
   type DeploymentQuote,
@@ -29,6 +32,9 @@ import { isSignedText } from './signed-text.ts';
 import { type ContractReport, verifyContracts } from './verify-contracts.ts';
 
 const TEST_REFRESH_MS = 500;
+
+/** A call that a wallet outside of the signer sends. */
+export type UnsignedOwnerCall = Extract<OwnerCallAnswer, { unsigned: object }>;
 
 export interface LiveOptions {
   network: EvmNetwork;
@@ -64,8 +70,8 @@ export class LiveEthereum implements LiveChains, AccountSource {
   of({ merchantId, network, account, ...known }: ChainAccount): EvmChain | undefined {
     const tank = this.#options.tankAccount();
     if (network !== 'erc20' || tank === undefined) return undefined;
-    const { extendedPublicKey, beginsAt, epoch } = known;
-    const name = `${account} ${epoch}`;
+    const { extendedPublicKey, beginsAt, epoch, coldOwner } = known;
+    const name = `${account} ${epoch} ${coldOwner}`;
     const opened = this.#chains.get(name);
     if (opened !== undefined) return opened;
     const chain = new EvmChain({
@@ -76,6 +82,7 @@ export class LiveEthereum implements LiveChains, AccountSource {
       tank: new AccountAddresses(tank.extendedPublicKey).hot,
       beginsAt,
       epoch,
+      coldOwner,
       nowMs: this.#options.nowMs,
       signer: this.holder,
       merchantId,
@@ -116,7 +123,7 @@ export class LiveEthereum implements LiveChains, AccountSource {
    */
   async verifyContracts(accounts: readonly ChainAccount[]): Promise<ContractReport[]> {
     const { network, tankAccount } = this.#options;
-    const tankKey = tankAccount()?.extendedPublicKey ?? (await this.keyOf(0));
+    const tankKey = tankAccount()?.extendedPublicKey ?? (await this.readAccount(0)).extendedPublicKey;
     const merchants = accounts.map(({ merchantId, extendedPublicKey, epoch }) => ({
       merchantId,
       hot: new AccountAddresses(extendedPublicKey).hotAt(epoch),
@@ -155,14 +162,15 @@ export class LiveEthereum implements LiveChains, AccountSource {
   }
 
   /**
-   * Sends a transaction of the owner of a merchant's account at the collector, which names its present hot wallet.
+   * Sends a transaction of the owner of a merchant's account at the collector, a key of the signer, which names its present hot
+   * wallet.
    *
    * @param call `raise`: how often its fees are raised by a quarter, as no block took it before
    * @returns what the node answered; what the chain has later decides
    * @throws SigningBlocked, FeeCeilingReached, ChainUnavailable
    */
   async sendOwnerCall(
-    { account, epoch }: ChainAccount,
+    { account, epoch, coldOwner }: ChainAccount,
     call: { what: 'operator' | 'home'; nonce: bigint; raise: number; passphrase: string },
   ): Promise<Broadcast> {
     const { network } = this.#options;
@@ -173,7 +181,7 @@ export class LiveEthereum implements LiveChains, AccountSource {
     };
     const { maxFeePerGas: most, maxPriorityFeePerGas: mostTip } = network.feeCeilings;
     const { what, nonce, passphrase } = call;
-    const signed = await this.holder.signOwnerCall({
+    const signed = await this.holder.ownerCall({
       account,
       epoch,
       what,
@@ -182,6 +190,8 @@ export class LiveEthereum implements LiveChains, AccountSource {
       maxPriorityFeePerGas: String(raised(price.maxPriorityFeePerGas, mostTip)),
       passphrase,
     });
+    if (!('raw' in signed))
+      throw new SigningBlocked('erc20', 'policy', ownerFault({ account, coldOwner }, signed.owner));
     const { raw, txId, owner: sender } = signed;
     return await sendSigned(this.#node, network, {
       network: 'erc20',
@@ -193,9 +203,24 @@ export class LiveEthereum implements LiveChains, AccountSource {
     });
   }
 
+  /**
+   * What the wallet of an account's cold owner has to send, to name the present hot wallet.
+   *
+   * @throws SigningBlocked, SignerUnavailable
+   */
+  async ownerCallOf(
+    { account, epoch, coldOwner }: ChainAccount,
+    call: { what: 'operator' | 'home'; passphrase: string },
+  ): Promise<UnsignedOwnerCall> {
+    const answer = await this.holder.ownerCall({ account, epoch, ...call });
+    if (!('raw' in answer) && answer.owner === coldOwner) return answer;
+    const signers = 'raw' in answer ? null : answer.owner;
+    throw new SigningBlocked('erc20', 'policy', ownerFault({ account, coldOwner }, signers));
+  }
+
   /** @throws SignerUnavailable */
-  keyOf(account: number): Promise<string> {
-    return this.holder.keyOf(account);
+  readAccount(account: number): Promise<SignersAccount> {
+    return this.holder.readAccount(account);
   }
 
   /** @throws ChainUnavailable */

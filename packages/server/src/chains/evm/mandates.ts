@@ -25,6 +25,10 @@ export interface MandateHolder {
   first: Address;
 }
 
+/** The id of a merchant's account at the collector. */
+export const accountIdOf = ({ owner, first }: MandateHolder): Hex =>
+  bytesToHex(collectorAccount(owner, first));
+
 const CAP_MAX = 2n ** 64n - 1n;
 const SUBSCRIPTIONS_MAX = 2 ** 16 - 1;
 const TIME_MAX = 2 ** 40 - 1;
@@ -54,7 +58,7 @@ export function termsOf(network: EvmNetwork, holder: MandateHolder, mandate: Omi
   return {
     payer: toAddress(payer),
     token: tokenOf(network, mandate.asset),
-    account: bytesToHex(collectorAccount(holder.owner, holder.first)),
+    account: accountIdOf(holder),
     cap,
     period: PERIOD_SECONDS_MIN[mandate.period],
     subscriptions,

@@ -1,5 +1,4 @@
-import { collectorAccount } from '@florin/signer/contracts';
-import { bytesToHex, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import type { Movement } from '../port/port.ts';
 import { ChainUnavailable, UnbuildableTransfer } from '../port/port-errors.ts';
 import type { ChargeFault, ChargeTerms, MandateState } from '../port/port-mandates.ts';
@@ -16,7 +15,7 @@ import { chargeFaultOf, isRefusedAs } from './collector-errors.ts';
 import { COLLECTOR_ABI } from './contracts.ts';
 import { priceOf } from './fees.ts';
 import { type GasUse, gasLimit } from './gas.ts';
-import { activateData, collectorOf, knownTerms, readSignature } from './mandates.ts';
+import { accountIdOf, activateData, collectorOf, knownTerms, readSignature } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { readFeeHistory, readQuantity, readRecord, readsOf, toQuantity } from './node-answers.ts';
@@ -98,8 +97,8 @@ async function readAccount({
   node,
   wallets,
 }: MerchantOnNetwork): Promise<Pick<ChargesPrecheck, 'isAccountMissing' | 'isOtherOperator'>> {
-  const account = bytesToHex(collectorAccount(wallets.owner, wallets.first));
-  const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args: [account] });
+  const args = [accountIdOf(wallets)] as const;
+  const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args });
   const params = [{ to: collectorOf(network), data }, 'latest'];
   const answer = await readsOf(node).agreed('eth_call', params);
   try {

@@ -1,6 +1,5 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
-import { collectorAccount } from '@florin/signer/contracts';
-import { type Address, bytesToHex, decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
 import type { CollectorAccount, RotatedWallet, RotationFacts } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
@@ -9,13 +8,13 @@ import type { MovementWallets } from './build-movement.ts';
 import { COLLECTOR_ABI } from './contracts.ts';
 import { priceOf } from './fees.ts';
 import { type GasUse, gasLimit } from './gas.ts';
-import { collectorOf } from './mandates.ts';
+import { accountIdOf, collectorOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { type NodeReads, readFeeHistory, readQuantity, readRecord, readsOf } from './node-answers.ts';
 import { readNative, readTank, readToken } from './precheck.ts';
 
-/** As `signOwnerCall` of the signer has it. */
+/** As `makeOwnerCall` of the signer has it. */
 const OWNER_CALL_GAS = 120_000n;
 
 /** What an address holds in the newest final block. */
@@ -103,7 +102,7 @@ async function readCollectorAccount({
   node,
   wallets,
 }: MerchantOnNetwork): Promise<CollectorAccount> {
-  const id = bytesToHex(collectorAccount(wallets.owner, wallets.first));
+  const id = accountIdOf(wallets);
   const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args: [id] });
   const reads = readsOf(node);
   const owner = await readTank(reads, wallets.owner);
@@ -120,7 +119,7 @@ async function readCollectorAccount({
       operator: isMissing ? '' : canonical(operator),
       home: isMissing ? '' : canonical(home),
       nextHome: movesAt === 0n ? null : { address: canonical(nextHome), movesAt: Number(movesAt) },
-      owner,
+      owner: { ...owner, isCold: wallets.isOwnerCold },
     };
   } catch (error) {
     throw new ChainUnavailable('erc20', 'the account at the collector is unreadable', error);

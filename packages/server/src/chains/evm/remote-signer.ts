@@ -11,6 +11,7 @@ import type {
   SignRequest,
   Threshold,
 } from '@florin/signer/protocol';
+import type { SignersAccount } from '../accounts.ts';
 import { SignerUnavailable, SigningBlocked } from '../port/port-errors.ts';
 import type {
   ApprovalRule,
@@ -67,19 +68,9 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     }
   }
 
-  /**
-   * The extended public key of an account.
-   *
-   * @throws SignerUnavailable
-   */
-  async keyOf(account: number): Promise<string> {
-    const { extendedPublicKey } = await orUnavailable(this.#client.account({ network: 'erc20', account }));
-    return extendedPublicKey;
-  }
-
-  /** The number of an account's present hot wallet. @throws SignerUnavailable */
-  async epochOf(account: number): Promise<number> {
-    return (await orUnavailable(this.#client.account({ network: 'erc20', account }))).epoch;
+  /** @throws SignerUnavailable */
+  async readAccount(account: number): Promise<SignersAccount> {
+    return await orUnavailable(this.#client.account({ network: 'erc20', account }));
   }
 
   /** As `SignerClient.beginEpoch`. @throws SigningBlocked where it refuses; SignerUnavailable */
@@ -89,9 +80,9 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return begun;
   }
 
-  /** As `SignerClient.signOwnerCall`. @throws SigningBlocked where it refuses; SignerUnavailable */
-  async signOwnerCall(request: Omit<OwnerCallRequest, 'network'>): Promise<OwnerCallAnswer> {
-    return await orHeld(this.#client.signOwnerCall({ network: 'erc20', ...request }));
+  /** As `SignerClient.ownerCall`. @throws SigningBlocked where it refuses; SignerUnavailable */
+  async ownerCall(request: Omit<OwnerCallRequest, 'network'>): Promise<OwnerCallAnswer> {
+    return await orHeld(this.#client.ownerCall({ network: 'erc20', ...request }));
   }
 
   async approvalRules(): Promise<ApprovalRules> {

@@ -29,6 +29,7 @@ import {
   UnbuildableTransfer,
 } from '../port/port.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
+import { assertOwner, asUnbuildable } from './assert-owner.ts';
 import { buildChargeCall } from './build-charge.ts';
 import {
   buildMovementCall,
@@ -77,6 +78,8 @@ export interface EvmWallets {
   rotated?: readonly string[];
   /** Owner of its account at the collector. */
   owner: string;
+  /** Whether that is outside of the signer; by default it is not. */
+  isOwnerCold?: boolean;
   /** Of account 0, shared by all merchants. */
   tank: string;
   deposit(index: number): Promise<string>;
@@ -146,12 +149,14 @@ export class EvmSender {
     if (spec.keyRef !== 'hot') {
       throw new UnbuildableTransfer(`the hot wallet alone charges on this network, not ${spec.keyRef}`);
     }
+    await assertOwner(this.#options.signer, this.#options.wallets);
     const { call, purpose } = buildChargeCall(this.#options.network, this.#own, spec);
     return await this.#sign(spec, { call, purpose, itemIds: [spec.chargeId] });
   }
 
   async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
-    const { network, node } = this.#options;
+    const { network, node, signer, wallets } = this.#options;
+    await assertOwner(signer, wallets).catch(asUnbuildable);
     return await withPermit({ network, node }, mandateSetupOf(network, this.#own, request), request);
   }
 
@@ -170,6 +175,8 @@ export class EvmSender {
   /** `SignedTx.itemIds` is empty: a movement pays nobody. */
   async buildMovement(spec: MovementSpec): Promise<SignedTx> {
     const { movement, keyRef } = spec;
+    if (movement.kind === 'account' || movement.kind === 'activate')
+      await assertOwner(this.#options.signer, this.#options.wallets);
     const state = await this.#readMovementState(spec);
     const known = { ...this.#options, wallets: this.#own, state };
     const { call, purpose } = buildMovementCall(known, keyRef, movement);
@@ -329,10 +336,10 @@ export class EvmSender {
   }
 
   get #own(): MovementWallets {
-    const { account } = this.#options.wallets;
+    const { account, isOwnerCold = false } = this.#options.wallets;
     const rotated = this.#rotated;
     const first = rotated[0] ?? this.#hot;
-    return { account, hot: this.#hot, rotated, first, owner: this.#owner, tank: this.#tank };
+    return { account, hot: this.#hot, rotated, first, owner: this.#owner, isOwnerCold, tank: this.#tank };
   }
 
   /** The merchant's `SweepDelegate`: both its home and its sweeper are in its code. */

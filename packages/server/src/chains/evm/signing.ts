@@ -1,6 +1,7 @@
 import type { Purpose, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
 import type { Address } from 'viem';
 import { recoverAuthorizationAddress } from 'viem/utils';
+import type { SignersAccount } from '../accounts.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
 import type { HolderLimits, SigningRequest } from '../port/wallet-holder.ts';
 import { askSigner } from '../signing/ask-signer.ts';
@@ -23,6 +24,8 @@ export interface TransactionSigner {
   sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer>;
   /** As `WalletHolder.limits`. @throws SignerUnavailable */
   limits(): Promise<HolderLimits | undefined>;
+  /** What it says of an account. @throws SignerUnavailable */
+  readAccount(account: number): Promise<Pick<SignersAccount, 'coldOwner'>>;
 }
 
 /** What is to be signed, and by whom. */

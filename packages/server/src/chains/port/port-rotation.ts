@@ -24,7 +24,8 @@ export interface CollectorAccount {
   home: string;
   /** Where charges go from `movesAt` on (Unix seconds), which may be over; null: no other home was named. */
   nextHome: { address: string; movesAt: number } | null;
-  owner: { address: string; nextSequence: bigint; native: bigint };
+  /** `isCold`: outside of the signer. A person sends its calls, and it pays for them. */
+  owner: { address: string; nextSequence: bigint; native: bigint; isCold: boolean };
 }
 
 /** What a rotation goes by. Sequences are read before balances. */

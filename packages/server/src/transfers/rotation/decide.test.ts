@@ -27,6 +27,8 @@ interface World {
   presentNative: bigint;
   tank: bigint;
   owner: bigint;
+  /** Outside of the signer: it pays for its calls itself. */
+  isCold: boolean;
   account: 'none' | 'missing' | 'open';
   operator: string;
   home: string;
@@ -50,10 +52,12 @@ const worlds: fc.Arbitrary<World> = fc
     owner: amount(1_000n),
     account: fc.constantFrom('none', 'missing', 'open'),
     isNamed: fc.boolean(),
+    isCold: fc.boolean(),
     topUpMax: fc.option(fc.bigInt({ min: 300n, max: 10_000n }), { nil: undefined }),
     cost: amount(2_000_000n),
   })
-  .map(({ count, native, tokens, owner, account, isNamed, topUpMax, cost }) => ({
+  .map(({ count, native, tokens, owner, account, isNamed, isCold, topUpMax, cost }) => ({
+    isCold,
     cost,
     given: 0n,
     refused: [],
@@ -96,7 +100,7 @@ const factsOf = (world: World): RotationFacts => ({
           operator: world.account === 'missing' ? '' : world.operator,
           home: world.account === 'missing' ? '' : world.home,
           nextHome: world.nextHome === null ? null : { address: world.nextHome, movesAt: 1 },
-          owner: { address: 'owner', nextSequence: 0n, native: world.owner },
+          owner: { address: 'owner', nextSequence: 0n, native: world.owner, isCold: world.isCold },
         },
   tank: {
     address: 'tank',
@@ -135,8 +139,10 @@ function happen(world: World, step: RotationStep): void {
     if (movement.kind === 'account') world.account = 'open';
     if (movement.kind === 'gas') {
       world.tank -= movement.amount;
-      if (movement.to === 'owner') world.owner += movement.amount;
-      else {
+      if (movement.to === 'owner') {
+        expect(world.isCold).toBe(false);
+        world.owner += movement.amount;
+      } else {
         const epoch = Number(movement.to?.slice(4));
         world.given += movement.amount;
         world.native[epoch] = (world.native[epoch] ?? 0n) + movement.amount;
@@ -164,8 +170,10 @@ function happen(world: World, step: RotationStep): void {
 
 function nameByOwner(world: World): void {
   for (const what of ownerTasks(factsOf(world))) {
-    expect(world.owner).toBeGreaterThanOrEqual(FEES.ownerCall);
-    world.owner -= FEES.ownerCall;
+    if (!world.isCold) {
+      expect(world.owner).toBeGreaterThanOrEqual(FEES.ownerCall);
+      world.owner -= FEES.ownerCall;
+    }
     if (what === 'operator') world.operator = HOT;
     else world.nextHome = HOT;
   }
@@ -305,6 +313,7 @@ test('the owner names operator and home once each', () => {
     presentNative: 0n,
     tank: 0n,
     owner: 0n,
+    isCold: false,
     account: 'open',
     operator: OLD[0],
     home: OLD[0],

@@ -97,6 +97,7 @@ export function nextRotationStep(
   const needed = OWNER_CALLS * fees.ownerCall;
   if (
     collector !== null &&
+    !collector.owner.isCold &&
     tasks.length > 0 &&
     collector.owner.native < BigInt(tasks.length) * fees.ownerCall
   )
