@@ -36,7 +36,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/payouts': 2_500,
   'server/src/platform': 9_900,
   'server/src/rates': 900,
-  'server/src/reconciliation': 1_500,
+  'server/src/reconciliation': 1_600,
   'server/src/refunds': 2_400,
   'server/src/request-log': 1_600,
   'server/src/sandbox': 1_600,

@@ -10,11 +10,14 @@ import { readDeciding } from '../transfers/attempts/index.ts';
 import { listUnsettled, sumPaidByTransfers } from '../transfers/books/index.ts';
 import { compareCoins, type DepositCoins } from './compare-coins.ts';
 import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';
+import { listMovedSince, listOpenSweeps } from './moved-since.ts';
 
 // Reads the books as of one snapshot, then the chain as of one newer final block. Everything paid in the books was final
 // before, so that block contains it. The status of undecided transactions is read from the chain up to that block. Whatever
 // begins after the snapshot cannot be final yet. So concurrent movements make no difference. A lagging node may report a
 // charge as undecided although its balance includes the coins: these are no surplus.
+// Some networks show many balances as of several blocks. Then what moved in these may be seen or not, and reading may take so long
+// that what began after the snapshot is among it: the transfers of ours that may be in them are read from the books once more.
 
 export interface MerchantNetwork {
   merchant: Merchant;
@@ -33,6 +36,7 @@ interface Books {
   /** Paid by transfers, less received charges, that their owners have not booked yet. */
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
+  openSweeps: ReadonlySet<string>;
   deposits: DepositBooks;
   /** Expected coins at deposit addresses. */
   deposited: readonly ExpectedCoins[];
@@ -65,33 +69,48 @@ export async function compareWithChain(
   const sender = wallets.at(-1) ?? '';
   const books = await readBooks(deps.db, { merchant, network });
   const { addresses } = books.deposits;
-  const { height, found } = await readFinal(chain, [...wallets, ...addresses]);
-  const { paid, incoming } = await paidUpTo(chain, books, height);
+  const found = await readFinal(chain, [...wallets, ...addresses]);
+  const { paid, incoming, outgoing } = await paidUpTo(chain, books, found);
   // Coins that are credited and not in final blocks yet count against those that are there and not credited yet.
-  const arrived = withoutEarly(
-    await arrivedUpTo(chain, books.deposits, height),
-    books.deposits.early,
-    height,
-  );
-  return ASSETS.map((currency) => {
+  const arrived = withoutEarly(await arrivedUpTo(chain, books.deposits, found), books.deposits.early, found);
+  const comparisons: ChainComparison[] = [];
+  for (const currency of ASSETS) {
+    const { blocks, coins } = found.get(currency) ?? NOTHING_FOUND;
+    const since = await movedSince(deps.db, { merchant, network }, { books, currency, blocks });
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
     // Includes the operator's coins (kept seizures, fills); negative if a reorganisation took some.
     const float = books.balances.get(currency)?.get(`float:${network}`) ?? 0n;
     const credited = coinsOn(books.balances.get(currency), network) + float;
-    const coins = found.get(currency) ?? new Map<string, bigint>();
     const { mismatches, surplus } = compareCoins({
-      expected: credited - unbooked + sumOf(arrived.get(currency)),
-      // Rotated ones are the merchant's as well.
-      hot: { address: sender, found: sumAt(coins, wallets), incoming: incoming.get(currency) ?? 0n },
-      deposits: depositsOf(books, currency, { coins, arrived: arrived.get(currency) }),
+      expected: credited - unbooked + sumOf(arrived.before.get(currency)),
+      hot: {
+        address: sender,
+        // Rotated ones are the merchant's as well.
+        found: sumAt(coins, wallets),
+        incoming: (incoming.get(currency) ?? 0n) + since.incoming,
+        outgoing: (outgoing.get(currency) ?? 0n) + since.outgoing,
+        swept: since.swept,
+      },
+      deposits: depositsOf(books, currency, { coins, arrived, begun: since.begun }),
     });
     const differences = mismatches.map(({ address, ...amounts }) => {
       const what = `custody on ${network}: balance of ${address} on the chain`;
       return { currency, what, ...amounts };
     });
-    return { currency, differences, surplus, wallet: sender, float };
-  });
+    comparisons.push({ currency, differences, surplus, wallet: sender, float });
+  }
+  return comparisons;
 }
+
+/** The final blocks that balances are as of, each as of one of them. */
+interface BlockRange {
+  from: bigint;
+  to: bigint;
+}
+
+type Found = ReadonlyMap<Asset, { blocks: BlockRange; coins: ByAddress }>;
+
+const NOTHING_FOUND = { blocks: { from: 0n, to: 0n }, coins: new Map<string, bigint>() };
 
 type ByAddress = ReadonlyMap<string, bigint>;
 
@@ -105,15 +124,23 @@ const sumAt = (coins: ByAddress, addresses: readonly string[]) =>
 function depositsOf(
   { deposits, deposited }: Books,
   currency: Asset,
-  { coins, arrived }: { coins: ByAddress; arrived: ByAddress | undefined },
+  { coins, arrived, begun }: { coins: ByAddress; arrived: Arrived; begun: ByAddress },
 ): DepositCoins[] {
   const expected = new Map(
     deposited.filter((one) => one.currency === currency).map((one) => [one.address, one]),
   );
-  return deposits.addresses.map((address) => {
+  return deposits.addresses.map((address, i) => {
     const { min = 0n, max = 0n } = expected.get(address) ?? {};
-    const uncredited = arrived?.get(address) ?? 0n;
-    return { address, found: coins.get(address) ?? 0n, min: min + uncredited, max: max + uncredited };
+    const uncredited = arrived.before.get(currency)?.get(address) ?? 0n;
+    const swept = begun.get(deposits.watch[i] ?? '') ?? 0n;
+    const least = min + uncredited;
+    return {
+      address,
+      found: coins.get(address) ?? 0n,
+      min: swept < least ? least - swept : least < 0n ? least : 0n,
+      max: max + uncredited,
+      arriving: arrived.within.get(currency)?.get(address) ?? 0n,
+    };
   });
 }
 
@@ -138,70 +165,85 @@ async function readBooks(db: Db, { merchant, network }: MerchantNetwork): Promis
         unbooked.set(currency, paid + pulled - batches - refunds + givenBack);
       }
       const undecided = await listUnsettled(tx, merchantId, network);
+      const openSweeps = await listOpenSweeps(tx, { merchantId, network });
       const deposited = await expectedAtDeposits(tx, merchantId, network);
       const balances = await readBalances(tx, merchantId);
-      return { balances, unbooked, undecided, deposits, deposited };
+      return { balances, unbooked, undecided, openSweeps, deposits, deposited };
     });
 }
 
-/** Reads all balances as of one final block; repeats if another block became final meanwhile. */
-async function readFinal(
-  chain: Chain,
-  addresses: readonly string[],
-): Promise<{ height: bigint; found: Map<Asset, ByAddress> }> {
-  for (;;) {
-    const found = new Map<Asset, ByAddress>();
-    const heights = new Set<bigint>();
-    for (const currency of ASSETS) {
-      const { height, balances } = await chain.balances(addresses, currency, 'final');
-      heights.add(height);
-      found.set(currency, balances);
-    }
-    const [height, ...others] = heights;
-    if (height !== undefined && others.length === 0) return { height, found };
+/** Reads the balances once, each currency as of its own final blocks. */
+async function readFinal(chain: Chain, addresses: readonly string[]): Promise<Found> {
+  const found = new Map<Asset, { blocks: BlockRange; coins: ByAddress }>();
+  for (const currency of ASSETS) {
+    const { height, upTo, balances } = await chain.balances(addresses, currency, 'final');
+    found.set(currency, { blocks: { from: height, to: upTo ?? height }, coins: balances });
   }
+  return found;
 }
 
-/** Transfers in final blocks up to this height that are not credited yet, summed by address. */
-async function arrivedUpTo(
-  chain: Chain,
-  books: DepositBooks,
-  height: bigint,
-): Promise<Map<Asset, Map<string, bigint>>> {
-  const arrived = new Map<Asset, Map<string, bigint>>();
+type BySide = Map<Asset, Map<string, bigint>>;
+
+/** Coins at deposit addresses that are not credited: in blocks before those of the balances, and within them. */
+interface Arrived {
+  before: BySide;
+  within: BySide;
+}
+
+function addTo(side: BySide, currency: Asset, address: string, amount: bigint): void {
+  const ofAsset = side.get(currency) ?? new Map<string, bigint>();
+  side.set(currency, ofAsset.set(address, (ofAsset.get(address) ?? 0n) + amount));
+}
+
+/** Looks at a node that has not reached the blocks of the balances, with a pause between them. */
+const LOOKS_MAX = 5;
+const LOOK_AGAIN_MS = 300;
+
+/** Transfers in final blocks up to those of the balances that are not credited yet, summed by address. */
+async function arrivedUpTo(chain: Chain, books: DepositBooks, found: Found): Promise<Arrived> {
+  const arrived: Arrived = { before: new Map(), within: new Map() };
   if (books.watch.length === 0) return arrived;
-  for (let { cursor } = books, complete = false; !complete; ) {
-    const { watch } = books;
-    const page = await chain.scan({ level: 'final', cursor, watch, upTo: height, isCheck: true });
-    for (const { asset, txId, index, amount, to } of page.transfers) {
+  const ends = [...found.values()].map(({ blocks }) => blocks.to);
+  const upTo = ends.reduce((most, height) => (height > most ? height : most), 0n);
+  const { watch } = books;
+  for (let { cursor } = books, looks = 0; looks < LOOKS_MAX; ) {
+    const page = await chain.scan({ level: 'final', cursor, watch, upTo, isCheck: true });
+    for (const { asset, txId, index, amount, to, height } of page.transfers) {
       if (asset === null || books.credited.has(`${txId}/${index}`)) continue;
-      const ofAsset = arrived.get(asset) ?? new Map<string, bigint>();
-      arrived.set(asset, ofAsset.set(to, (ofAsset.get(to) ?? 0n) + amount));
+      const { blocks } = found.get(asset) ?? NOTHING_FOUND;
+      if (height <= blocks.from) addTo(arrived.before, asset, to, amount);
+      else if (height <= blocks.to) addTo(arrived.within, asset, to, amount);
     }
-    ({ cursor, complete } = page);
+    ({ cursor } = page);
+    if (!page.complete) continue;
+    if (page.head.finalHeight >= upTo) break;
+    looks += 1;
+    if (looks < LOOKS_MAX) await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
   return arrived;
 }
 
-function withoutEarly(
-  arrived: Map<Asset, Map<string, bigint>>,
-  early: DepositBooks['early'],
-  height: bigint,
-): Map<Asset, ByAddress> {
-  for (const { address, currency, amount } of early.filter((one) => one.height > height)) {
-    const ofAsset = arrived.get(currency) ?? new Map<string, bigint>();
-    arrived.set(currency, ofAsset.set(address, (ofAsset.get(address) ?? 0n) - amount));
+function withoutEarly(arrived: Arrived, early: DepositBooks['early'], found: Found): Arrived {
+  for (const { address, currency, amount, height } of early) {
+    const { from, to } = (found.get(currency) ?? NOTHING_FOUND).blocks;
+    if (height <= from) continue;
+    addTo(arrived.before, currency, address, -amount);
+    if (height <= to) addTo(arrived.within, currency, address, amount);
   }
   return arrived;
 }
 
 /**
- * What undecided transactions have paid up to a block, beyond the books; received charges count as negative amounts.
+ * What undecided transactions have paid up to the blocks of the balances, beyond the books; received charges count as negative amounts.
  *
- * @returns `paid` by final ones, and `incoming` that the others may bring
+ * @returns `paid` by those before these blocks, `outgoing` that those within them may have paid, and `incoming` that any may bring
  */
-async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint) {
-  const [paid, incoming] = [new Map<Asset, bigint>(), new Map<Asset, bigint>()];
+async function paidUpTo(chain: Chain, { undecided }: Books, found: Found) {
+  const [paid, incoming, outgoing] = [
+    new Map<Asset, bigint>(),
+    new Map<Asset, bigint>(),
+    new Map<Asset, bigint>(),
+  ];
   const add = (sums: Map<Asset, bigint>, currency: Asset, amounts: readonly bigint[]) =>
     sums.set(
       currency,
@@ -210,19 +252,55 @@ async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint) {
   for (const { amounts, counted: booked, currency, versions } of undecided) {
     // The books may count a transaction that a reorganisation removed; it is in no block until it is final again.
     add(paid, currency, [-booked]);
+    const { from, to } = (found.get(currency) ?? NOTHING_FOUND).blocks;
     const { status } = await readDeciding(chain, versions);
     const { state, height: at, itemOk, paidBefore } = status;
-    const isPaid = state === 'final' && at !== undefined && at <= height;
-    const counted = amounts.filter((amount, i) =>
-      isPaid ? (itemOk?.[i] ?? true) && paidBefore?.[i] !== true : amount < 0n,
+    const isFinal = state === 'final' && at !== undefined && at <= to;
+    const moved = amounts.filter((_, i) => (itemOk?.[i] ?? true) && paidBefore?.[i] !== true);
+    if (isFinal && at <= from) {
+      add(paid, currency, moved);
+      continue;
+    }
+    const charges = (isFinal ? moved : amounts).filter((amount) => amount < 0n);
+    add(
+      incoming,
+      currency,
+      charges.map((amount) => -amount),
     );
-    if (isPaid) add(paid, currency, counted);
-    else
+    if (isFinal)
       add(
-        incoming,
+        outgoing,
         currency,
-        counted.map((amount) => -amount),
+        moved.filter((amount) => amount > 0n),
       );
   }
-  return { paid, incoming };
+  return { paid, incoming, outgoing };
+}
+
+/**
+ * What transfers of ours may have moved within the blocks of the balances, read after these. Transfers that the snapshot knows as
+ * undecided are left to `paidUpTo`, as they are read from the chain.
+ *
+ * @returns `swept` by all sweeps, and `begun` by those after the snapshot, by watched address
+ */
+async function movedSince(
+  db: Db,
+  { merchant, network }: MerchantNetwork,
+  { books, currency, blocks }: { books: Books; currency: Asset; blocks: BlockRange },
+) {
+  const begun = new Map<string, bigint>();
+  let [swept, incoming, outgoing] = [0n, 0n, 0n];
+  if (blocks.to === blocks.from) return { begun, swept, incoming, outgoing };
+  const { merchantId } = merchant;
+  const known = new Set(books.undecided.flatMap(({ itemIds }) => itemIds));
+  const moved = await listMovedSince(db, { merchantId, network }, { currency, above: blocks.from });
+  for (const { transferId, amount, watch } of moved) {
+    if (watch !== null) {
+      swept += amount;
+      if (!books.openSweeps.has(transferId)) begun.set(watch, (begun.get(watch) ?? 0n) + amount);
+    } else if (known.has(transferId)) continue;
+    else if (amount < 0n) incoming -= amount;
+    else outgoing += amount;
+  }
+  return { begun, swept, incoming, outgoing };
 }

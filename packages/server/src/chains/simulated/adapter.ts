@@ -49,11 +49,12 @@ import { findFault } from './envelope.ts';
 import { hashesOf } from './forks.ts';
 import { BLOCK_REASONS } from './holding.ts';
 import { setupOf, spenderOf } from './mandates.ts';
-import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
+import { type ScanFault, takeFaults } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { cursorAfter, keepWatched, type Recipients, readCursor, readScan, recipientsOf } from './scan.ts';
 import { findNextSequenceAt } from './sequence-queries.ts';
 import { settle } from './settle.ts';
+import { spreadOf } from './spread-balances.ts';
 import { readStatus } from './status.ts';
 import type { ChainId } from './tables.ts';
 import { faucetAddress } from './test-addresses.ts';
@@ -141,10 +142,16 @@ export class SimulatedAdapter implements Chain {
   }
 
   async balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer> {
-    const { clock } = await this.#nodeView();
-    const height = at === 'final' ? clock.finalHeight : clock.height;
-    const balances = await this.reach(() => balancesAt(this.db, this.id, { addresses, asset }, height));
-    return { height, balances };
+    const { row, clock } = await this.#nodeView();
+    const heightOf = (shown: BlockClock) => (at === 'final' ? shown.finalHeight : shown.height);
+    const read = async (some: readonly string[], height: bigint) =>
+      await this.reach(() => balancesAt(this.db, this.id, { addresses: some, asset }, height));
+    const height = heightOf(clock);
+    const [now, later] = spreadOf(row.faults, addresses);
+    const balances = await read(now, height);
+    if (later.length === 0) return { height, balances };
+    const upTo = heightOf(asNode(await this.addBlocks(1)).clock);
+    return { height, upTo, balances: new Map([...balances, ...(await read(later, upTo))]) };
   }
 
   async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
@@ -318,6 +325,16 @@ export class SimulatedAdapter implements Chain {
     );
   }
 
+  /** Makes blocks at once, without the clock. */
+  protected addBlocks(blocks: number): Promise<ChainView> {
+    return this.change(async (tx, { row, clock }) => {
+      const offset = row.height_offset + BigInt(blocks);
+      await updateChain(tx, this.id, { height_offset: offset });
+      const settled = await this.settleAt(tx, { ...row, height_offset: offset }, clock.now);
+      return { row: settled, clock: this.clockOf(settled, clock.now) };
+    });
+  }
+
   protected settleAt(tx: Tx, row: ChainRow, now: number): Promise<ChainRow> {
     return settle(tx, this.id, row, { now, settings: this.#settings });
   }
@@ -373,26 +390,6 @@ export class SimulatedAdapter implements Chain {
   #assertReachable({ row, clock }: ChainView): void {
     if (clock.now < Number(row.outage_until)) throw new ChainUnavailable(this.network, 'simulated outage');
   }
-}
-
-interface TakenFaults {
-  /** By the index of the broadcast; without an entry the node is honest. */
-  effects: (FaultEffect | undefined)[];
-  drop_next: number;
-  faults: string[];
-}
-
-/** Takes the next queued faults, at most one per broadcast, and returns the rest of the queue. */
-function takeFaults(row: ChainRow, broadcasts: number): TakenFaults {
-  const dropped = Math.min(row.drop_next, broadcasts);
-  const lies = row.faults.filter(isNodeFault).slice(0, broadcasts - dropped);
-  const faults = [...row.faults];
-  for (const lie of lies) faults.splice(faults.indexOf(lie), 1);
-  const effects = [
-    ...Array<FaultEffect>(dropped).fill(NODE_FAULTS.drop),
-    ...lies.map((lie) => NODE_FAULTS[lie]),
-  ];
-  return { effects, drop_next: row.drop_next - dropped, faults };
 }
 
 function asNode({ row, clock }: ChainView): ChainView {

@@ -31,7 +31,7 @@ export interface FaultEffect {
   answer: Broadcast | string;
 }
 
-export const NODE_FAULTS: Readonly<Record<NodeFault, FaultEffect>> = {
+const NODE_FAULTS: Readonly<Record<NodeFault, FaultEffect>> = {
   drop: { accepts: false, answer: { result: 'accepted' } },
   accept_then_timeout: { accepts: true, answer: 'the node did not answer in time' },
   timeout_dropped: { accepts: false, answer: 'the node did not answer in time' },
@@ -48,6 +48,29 @@ export const NODE_FAULTS: Readonly<Record<NodeFault, FaultEffect>> = {
   garbage: { accepts: true, answer: 'the answer was no JSON' },
 };
 
-export function isNodeFault(text: string): text is NodeFault {
+function isNodeFault(text: string): text is NodeFault {
   return Object.hasOwn(NODE_FAULTS, text);
+}
+
+interface TakenFaults {
+  /** By the index of the broadcast; without an entry the node is honest. */
+  effects: (FaultEffect | undefined)[];
+  drop_next: number;
+  faults: string[];
+}
+
+/** Takes the next queued faults, at most one per broadcast, and returns the rest of the queue. */
+export function takeFaults(
+  row: { drop_next: number; faults: readonly string[] },
+  broadcasts: number,
+): TakenFaults {
+  const dropped = Math.min(row.drop_next, broadcasts);
+  const lies = row.faults.filter(isNodeFault).slice(0, broadcasts - dropped);
+  const faults = [...row.faults];
+  for (const lie of lies) faults.splice(faults.indexOf(lie), 1);
+  const effects = [
+    ...Array<FaultEffect>(dropped).fill(NODE_FAULTS.drop),
+    ...lies.map((lie) => NODE_FAULTS[lie]),
+  ];
+  return { effects, drop_next: row.drop_next - dropped, faults };
 }

@@ -13,6 +13,7 @@ import { recordPermissions, setBalance } from './payer-wallets.ts';
 import type { Permission } from './permission-queries.ts';
 import { type PaidTransfer, receive } from './receive.ts';
 import { reorganise } from './reorganise.ts';
+import type { BalanceFault } from './spread-balances.ts';
 import { faucetAddress } from './test-addresses.ts';
 import { findTransferNumber, listTransfers, type TransferRow } from './transfer-queries.ts';
 import { simulatedSignature, walletOfLabel } from './wallet.ts';
@@ -63,12 +64,7 @@ export class SimulatedChain extends SimulatedAdapter {
   /** Makes `blocks` blocks at once (1 to 100,000), without the clock. */
   mine(blocks: number): Promise<Head> {
     assertCount(blocks, MINE_MAX, 'mine');
-    return this.change(async (tx, { row, clock }) => {
-      const offset = row.height_offset + BigInt(blocks);
-      await updateChain(tx, this.id, { height_offset: offset });
-      const settled = await this.settleAt(tx, { ...row, height_offset: offset }, clock.now);
-      return this.headOf({ row: settled, clock: this.clockOf(settled, clock.now) });
-    });
+    return this.addBlocks(blocks).then((view) => this.headOf(view));
   }
 
   /**
@@ -132,8 +128,8 @@ export class SimulatedChain extends SimulatedAdapter {
     return this.change((tx) => updateChain(tx, this.id, { drop_next: count }));
   }
 
-  /** Queues faults of the node: each applies to one broadcast, or to one scan that finds something. */
-  injectFaults(...faults: (NodeFault | ScanFault)[]): Promise<void> {
+  /** Queues faults of the node: each applies to one broadcast, or to one scan that finds something; a `BalanceFault` stays. */
+  injectFaults(...faults: (NodeFault | ScanFault | BalanceFault)[]): Promise<void> {
     return this.change((tx, { row }) => updateChain(tx, this.id, { faults: [...row.faults, ...faults] }));
   }
 

@@ -6,7 +6,7 @@ import { type AttemptRow, HOT_KEY_REF } from '../queries.ts';
 
 /**
  * Attempts of the hot wallet that may or may not be on the chain: undecided ones, and ones whose final block is gone.
- * Of the `versions` one at most is mined; `amounts` is what each item pays out of the wallet, in order; `counted` is the part that the books have as paid.
+ * Of the `versions` one at most is mined; `amounts` is what each of `itemIds` pays out of the wallet, in order; `counted` is the part that the books have as paid.
  */
 export async function listUnsettled(db: Db, merchantId: string, network: Network) {
   const attempts = await db
@@ -34,7 +34,7 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
     const counted = items.reduce((sum, item) => sum + (item?.is_counted === true ? item.amount : 0n), 0n);
     const amounts = items.map((item) => item?.amount ?? 0n);
     const signed = versions.get(attempt.attempt_id) ?? [];
-    return { currency: attempt.currency, versions: signed, amounts, counted };
+    return { currency: attempt.currency, versions: signed, itemIds: attempt.item_ids, amounts, counted };
   });
 }
 

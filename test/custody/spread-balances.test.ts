@@ -1,0 +1,134 @@
+import { NETWORKS, type Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Chain } from '../../packages/server/src/chains/port/index.ts';
+import { compareWithChain } from '../../packages/server/src/reconciliation/compare-with-chain.ts';
+import { getMerchant } from '../../packages/server/src/stores/index.ts';
+import { scanOnce, sendAs } from '../checkout/deposits-by-hand.ts';
+import { TOKEN } from '../checkout/requests.ts';
+import { expectLedgerWhole } from '../ledger.ts';
+import { TO } from '../payouts/requests.ts';
+import { startService, type TestService } from '../service.ts';
+import { Process } from '../transfers/process.ts';
+import { creditedPayment } from './audits.ts';
+
+// Networks without a state of old blocks show many balances as of several blocks (`BalancesAnswer.upTo`).
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** A merchant with 100 USDT at a deposit address, and one comparison with the chain, which is not repeated. */
+async function credited(network: Network) {
+  const own = await creditedPayment(service, network);
+  const { merchantId } = own.merchant;
+  const compare = async (chain: Chain = own.chain) => {
+    const chains = { ...service.app.chains, of: () => chain };
+    const merchant = await getMerchant(service.app.db, merchantId);
+    const found = await compareWithChain({ db: service.app.db, chains }, { merchant, network });
+    return found.map(({ differences, surplus }) => ({ differences, surplus }));
+  };
+  const steal = (address: string, units: number) =>
+    sql`update simchain.account set balance = balance - ${units}
+      where merchant_id = ${merchantId} and network = ${network} and address = ${address} and currency = 'USDT'`.execute(
+      service.app.db,
+    );
+  return { ...own, merchantId, compare, steal };
+}
+
+type Credited = Awaited<ReturnType<typeof credited>>;
+
+const EVEN = { differences: [], surplus: 0n };
+
+/** Another deposit of 30 is credited, all of it is swept, and 50 are paid out: all of it final and booked. */
+async function movesOfEachKind({ merchant, merchantId, chain, ...own }: Credited, network: Network) {
+  await sendAs({ merchant, chain, ...own }, 'another payer', [30]);
+  await chain.mine(10);
+  await scanOnce(service.app, merchantId, network);
+  await new Process(service.app, merchantId).finish(network);
+  const items = [{ network, address: TO[network].succeed, amount: '50.00' }];
+  const { batch_id: batchId } = await merchant.sdk.payouts.create({ currency: 'USDT', items });
+  await merchant.sdk.payouts.submit(batchId);
+  await new Process(service.app, merchantId).finish(network);
+  expect((await merchant.sdk.payouts.retrieve(batchId)).status).toBe('completed');
+}
+
+/** A node that takes so long over the balances of USDT that `meanwhile` begins and ends between its addresses. */
+function slowNode(
+  chain: Chain,
+  { hotFirst, meanwhile }: { hotFirst: boolean; meanwhile: () => Promise<void> },
+): Chain {
+  const balances: Chain['balances'] = async (addresses, asset, at) => {
+    if (asset !== 'USDT') return await chain.balances(addresses, asset, at);
+    const [hot, deposits] = [addresses.slice(0, 1), addresses.slice(1)];
+    const early = await chain.balances(hotFirst ? hot : deposits, asset, at);
+    await meanwhile();
+    const late = await chain.balances(hotFirst ? deposits : hot, asset, at);
+    return {
+      height: early.height,
+      upTo: late.height,
+      balances: new Map([...early.balances, ...late.balances]),
+    };
+  };
+  return new Proxy(chain, {
+    get: (target, name) => {
+      if (name === 'balances') return balances;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+describe.each(NETWORKS)('%s', (network) => {
+  test.each([true, false])(
+    'what begins and ends while the balances are read is no difference and no surplus (hot wallet first: %s)',
+    async (hotFirst) => {
+      const own = await credited(network);
+      let moves = 0;
+      const meanwhile = async () => {
+        moves += 1;
+        await movesOfEachKind(own, network);
+      };
+      expect(await own.compare(slowNode(own.chain, { hotFirst, meanwhile }))).toEqual([EVEN, EVEN]);
+      expect(moves).toBe(1);
+      expect(await own.compare()).toEqual([EVEN, EVEN]);
+      await expectLedgerWhole(service);
+    },
+  );
+});
+
+test.each(['spread_balances', 'spread_balances_back'] as const)(
+  'a node with %s: a comparison ends, explains a deposit and a sweep in each block, and finds what is missing to the unit',
+  async (fault) => {
+    const own = await credited('trc20');
+    const { chain, address, compare, steal, merchantId } = own;
+    await chain.injectFaults(fault);
+    const spread = await chain.balances([await chain.hotAddress(), address], 'USDT', 'final');
+    expect(spread.upTo).toBe(spread.height + 1n);
+    await sendAs(own, 'another payer', [30]);
+    // Each comparison makes two blocks: the deposit becomes final within one and between two of them.
+    for (let i = 0; i < 3; i++) expect(await compare()).toEqual([EVEN, EVEN]);
+    await chain.mine(1);
+    await sendAs(own, 'a third', [7]);
+    for (let i = 0; i < 3; i++) expect(await compare()).toEqual([EVEN, EVEN]);
+    await scanOnce(service.app, merchantId, 'trc20');
+    const process = new Process(service.app, merchantId, {
+      at: async ({ name }) => {
+        if (name === 'after broadcast')
+          for (let i = 0; i < 3; i++) expect(await compare()).toEqual([EVEN, EVEN]);
+      },
+    });
+    await process.finish('trc20');
+    await steal(await chain.hotAddress(), 1);
+    const expected = BigInt(137 * TOKEN);
+    const missing = { currency: 'USDT', what: expect.any(String), expected, found: expected - 1n };
+    expect(await compare()).toEqual([{ differences: [missing], surplus: 0n }, EVEN]);
+    await steal(await chain.hotAddress(), -3);
+    expect(await compare()).toEqual([{ differences: [], surplus: 2n }, EVEN]);
+    await steal(await chain.hotAddress(), 2);
+    await expectLedgerWhole(service);
+  },
+);
