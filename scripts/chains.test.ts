@@ -226,6 +226,26 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
     expect((await client.getBlock({ blockTag: 'finalized' })).number).toBe(BigInt(height));
   });
 
+  test('the payer approves what the Collector may take, another sum by way of 0', async () => {
+    for (const amount of ['1', '5.5']) {
+      const { status, stdout } = run('approve', '--amount', amount, '--file', file, '--json');
+      expect(status).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({
+        amount,
+        token: 'USDT',
+        spender: network.contracts.collector,
+      });
+      run('mine', '--file', file);
+    }
+    const allowance = await connect(network.endpoints[0].url).readContract({
+      address: network.tokens.USDT.address,
+      abi: TestUSDT.abi,
+      functionName: 'allowance',
+      args: [PAYER.address, network.contracts.collector],
+    });
+    expect(allowance).toBe(5_500_000n);
+  });
+
   test('more than the payer has is refused in one line', () => {
     const { status, stderr } = run(
       'pay',

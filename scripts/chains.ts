@@ -39,6 +39,9 @@ npm run chains -- pay --page <url> [--amount <n>] [--token USDC] [--file <path>]
 npm run chains -- pay --to <address> --amount <n> [--token USDC] [--file <path>] [--json]
   Sends tokens (USDT) from the payer's wallet.
 
+npm run chains -- approve --amount <n> [--token USDC] [--file <path>] [--json]
+  Sets what the payer's wallet lets the Collector take; 0 takes it back.
+
 npm run chains -- mine [--blocks <n>] [--file <path>] [--json]
   Mines blocks (1) at once.
 
@@ -266,23 +269,29 @@ async function fund(options: Options): Promise<void> {
 
 const AMOUNT = /^\d{1,12}(\.\d{1,6})?$/;
 
-/** @returns whom to pay and how much */
-async function recipientOf({ page, to = '', amount, token }: Options): Promise<Asked> {
+function tokenOf({ amount, token }: Options): 'USDT' | 'USDC' {
   if (amount !== undefined && !AMOUNT.test(amount))
     throw new Refused(`--amount takes a number such as 12.34, not "${amount}"`);
-  if (token !== 'USDT' && token !== 'USDC') throw new Refused(`--token takes USDT or USDC, not "${token}"`);
+  if (token === 'USDT' || token === 'USDC') return token;
+  throw new Refused(`--token takes USDT or USDC, not "${token}"`);
+}
+
+const NO_AMOUNT = '--amount is missing: a number such as 12.34';
+
+/** @returns whom to pay and how much */
+async function recipientOf({ page, to = '', amount }: Options, token: 'USDT' | 'USDC'): Promise<Asked> {
   if (page !== undefined) {
     const asked = await askPage(page, token);
     return { to: asked.to, amount: amount ?? asked.amount };
   }
   if (!isAddress(to)) throw new Refused(`--to takes an address such as ${OWNER.address}, not "${to}"`);
-  if (amount === undefined) throw new Refused('--amount is missing: a number such as 12.34');
+  if (amount === undefined) throw new Refused(NO_AMOUNT);
   return { to, amount };
 }
 
 async function pay(options: Options): Promise<void> {
-  const { to, amount } = await recipientOf(options);
-  const token = options.token === 'USDC' ? 'USDC' : 'USDT';
+  const token = tokenOf(options);
+  const { to, amount } = await recipientOf(options, token);
   const { network, client } = await running(options);
   const hash = await client.writeContract({
     ...by(PAYER),
@@ -295,6 +304,24 @@ async function pay(options: Options): Promise<void> {
   else console.log(`${amount} ${token} to ${to}: ${hash}`);
 }
 
+/** USDT goes from one approval to another by way of 0. */
+async function approve(options: Options): Promise<void> {
+  const token = tokenOf(options);
+  const { amount } = options;
+  if (amount === undefined) throw new Refused(NO_AMOUNT);
+  const { network, client } = await running(options);
+  const spender = network.contracts.collector;
+  // With a limit of its own: an estimate would not know of the call before it.
+  const call = { ...by(PAYER, 100_000n), address: network.tokens[token].address, abi: TestUSDT.abi };
+  const approveOf = (units: bigint) =>
+    client.writeContract({ ...call, functionName: 'approve', args: [spender, units] });
+  const units = parseUnits(amount, 6);
+  if (token === 'USDT' && units > 0n) await approveOf(0n);
+  const hash = await approveOf(units);
+  if (options.json) console.log(JSON.stringify({ tx_id: hash, token, amount, spender }));
+  else console.log(`${PAYER.address} approves ${amount} ${token} to ${spender}: ${hash}`);
+}
+
 async function mine(options: Options): Promise<void> {
   const blocks = wholeNumber('blocks', options.blocks, [1, 10_000]);
   const { client } = await running(options);
@@ -303,7 +330,7 @@ async function mine(options: Options): Promise<void> {
   console.log(options.json ? JSON.stringify({ height: Number(height) }) : `block ${height}`);
 }
 
-const COMMANDS: Record<string, (options: Options) => Promise<void>> = { start, fund, pay, mine };
+const COMMANDS: Record<string, (options: Options) => Promise<void>> = { start, fund, pay, approve, mine };
 
 async function main(): Promise<void> {
   const { values, positionals } = readOptions();

@@ -3,10 +3,12 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { Collector } from '../../contracts/artifacts/index.ts';
 import { TOKEN } from '../checkout/requests.ts';
+import { florin } from '../florin-command.ts';
 import { advanceLive, seen } from '../journeys/subscription-worlds.ts';
 import { asOwner } from '../ledger.ts';
 import { COLLECTOR } from '../live/live-store.ts';
 import { PayerWallet } from '../live/payer-wallet.ts';
+import { hotOf, rotate, rotationOf } from '../live/rotating.ts';
 import { ok } from '../payouts/requests.ts';
 import { billing, DAY, HOUR, item } from '../subscriptions/billing.ts';
 import { expectAccessible } from './checkout-driver.ts';
@@ -14,6 +16,9 @@ import { hasWallets, TIMEOUT_MS, UNITS, walletShop } from './wallet-shop.ts';
 
 const PRICE = 20 * TOKEN;
 const DEARER = 25 * TOKEN;
+/** Twice the price for 24 months. */
+const APPROVED = BigInt(PRICE) * 48n;
+const APPROVE = '0x095ea7b3';
 
 describe.skipIf(!hasWallets())(
   'the life of a subscription, by browser and wallet',
@@ -35,7 +40,7 @@ describe.skipIf(!hasWallets())(
         .toBeGreaterThan(0);
     }
 
-    test('subscribed, pulled twice, warned, changed, revoked, paid by page, canceled', async () => {
+    test('subscribed, pulled twice, warned, renewed in the portal, rotated, changed, revoked, paid by page, canceled', async () => {
       const { store } = shop;
       const { service, merchant, world } = store;
       const api = billing(service, merchant);
@@ -46,6 +51,7 @@ describe.skipIf(!hasWallets())(
         mandate = JSON.parse(String(params[1])).message;
         return await wallet.usual('eth_signTypedData_v4', params);
       });
+      const approvals: bigint[] = [];
       const { id, checkout_url: url } = await api.make({
         customer: 'ada',
         customer_email: 'ada@example.com',
@@ -64,10 +70,34 @@ describe.skipIf(!hasWallets())(
         return data.find((method) => method.id === methodId);
       };
 
+      const openPortal = async (to: Page, query = '') => {
+        const body = { customer: 'ada', return_url: 'https://shop.example/account' };
+        await to.goto(String(Object((await api.post('/portal/sessions', body)).json).url) + query);
+      };
+
+      // The token takes another approval than 0 only after 0.
+      await payer.approve(COLLECTOR, 1n);
+      const pulledBy = async () => {
+        const sql = `select a.sender from transfer t join transfer_attempt a using (merchant_id, group_id)
+          where merchant_id = $1 and t.charge is not null and a.movement is null and a.status = 'succeeded' order by a.attempt_id`;
+        return (await asOwner<{ sender: string }>(service, sql, [merchant.merchantId])).map(
+          ({ sender }) => sender,
+        );
+      };
       const { page, faults } = await open(url ?? '', { prepare: wallet.join });
+      wallet.answer('eth_sendTransaction', async (params) => {
+        const { data } = Object(params[0]);
+        if (data.startsWith(APPROVE)) approvals.push(BigInt(`0x${data.slice(-64)}`));
+        if (approvals.length === 1) {
+          await page.getByText('first that the earlier approval becomes 0').waitFor({ timeout: TIMEOUT_MS });
+          await keep(page, 'life-0-by-way-of-0');
+        }
+        return await wallet.usual('eth_sendTransaction', params);
+      });
       await page.getByRole('button', { name: 'Continue with Test Fox' }).click();
       await page.getByRole('button', { name: 'Approve and sign in Test Fox' }).click();
       await mineUntil(page, 'Your payment is on its way');
+      expect(approvals).toEqual([0n, APPROVED]);
       await store.until(() => api.read(id), { status: 'active' });
 
       const { current_period_end: end = 0, created } = await api.read(id);
@@ -87,16 +117,34 @@ describe.skipIf(!hasWallets())(
       await advanceLive(store, (await period()) - 3 * DAY);
       expect(await mailed()).toContain('renewal_short');
       await page.goto(url ?? '');
-      await page.getByText('This wallet cannot pay what is due next.').waitFor();
+      await page.getByText('This wallet allows less than is due next.').waitFor();
       await keep(page, 'life-1-warned');
       await expectAccessible(page);
-      await payer.approve(COLLECTOR, 10n * UNITS);
+      const { payment_method_id: before } = await api.read(id);
+      await openPortal(page);
+      await page.getByText('This wallet allows less than is due next.').waitFor();
+      await keep(page, 'life-2-portal');
+      await expectAccessible(page);
+      await page.getByRole('link', { name: 'Allow more, or use another wallet' }).click();
+      await page.getByRole('button', { name: 'Continue with Test Fox' }).click();
+      await keep(page, 'life-3-renewed');
+      await page.getByRole('button', { name: 'Approve and sign in Test Fox' }).click();
+      await store.until(async () => ({ isKept: (await api.read(id)).payment_method_id === before }), {
+        isKept: false,
+      });
+      expect(approvals).toEqual([0n, APPROVED, 0n, APPROVED]);
       await seen(store, payer);
       expect(await methodOf()).toMatchObject({ status: 'active' });
 
+      expect(await rotate(store)).toMatchObject({ status: 'moving', from: hotOf(0), to: hotOf(1) });
       await api.update(id, { items: [item(DEARER, 'month', 'USDT')], proration: 'none' });
       await advanceLive(store, 4 * DAY);
       expect(await api.latest(id)).toMatchObject({ status: 'paid', amount_paid: DEARER });
+      expect(await pulledBy()).toEqual([hotOf(0), hotOf(0), hotOf(0), hotOf(1)]);
+      // Once home has moved it ends by itself.
+      await store.until(() => rotationOf(store), { status: 'done', epoch: 1 });
+      const units = await Promise.all([0, 1].map((epoch) => world.balance('USDT', hotOf(epoch))));
+      expect(units).toEqual([0n, 3n * BigInt(PRICE) + BigInt(DEARER)]);
 
       await payer.call(COLLECTOR, { abi: Collector.abi, functionName: 'revoke', args: [mandate] });
       await seen(store, payer, true);
@@ -106,33 +154,40 @@ describe.skipIf(!hasWallets())(
       expect(await mailed()).toContain('payment_failed');
       await page.goto(url ?? '');
       await page.getByText('This wallet does not allow payments any more.').waitFor();
-      await keep(page, 'life-2-overdue');
+      await keep(page, 'life-4-overdue');
       await expectAccessible(page);
 
       await page.getByText('Pay 25.00 USDT now').click();
       await page.getByRole('button', { name: 'Ethereum' }).click();
       await payWith(page);
       await mineUntil(page, 'Paid. Thank you!');
-      await keep(page, 'life-3-paid');
+      await keep(page, 'life-5-paid');
       await store.until(() => api.read(id), { status: 'active' });
       expect(await payer.balance()).toBe(20n * UNITS - 3n * BigInt(PRICE) - 2n * BigInt(DEARER));
 
-      const session = await api.post('/portal/sessions', {
-        customer: 'ada',
-        return_url: 'https://shop.example/account',
-      });
-      await page.goto(String(Object(session.json).url));
+      await openPortal(page);
+      await page.locator('summary').filter({ hasText: 'Take the permission back' }).click();
+      await page.getByText(COLLECTOR).waitFor();
       await page.getByRole('button', { name: 'Cancel the subscription' }).click();
       await page.getByRole('button', { name: 'Yes, cancel it' }).click();
       await page.getByText('Ends on').waitFor();
-      await keep(page, 'life-4-ending');
+      await keep(page, 'life-6-ending');
       await expectAccessible(page);
       await advanceLive(store, 32 * DAY);
       expect(await api.read(id)).toMatchObject({ status: 'canceled' });
       expect(await mailed()).toContain('subscription_ending');
+      // What was allowed stays so until it is taken back.
+      await openPortal(page, '?lang=de');
+      await page.locator('summary').filter({ hasText: 'Erlaubnis zurücknehmen' }).click();
+      await page.getByText(COLLECTOR).waitFor();
+      await keep(page, 'life-7-over-german');
       expect(faults).toEqual([]);
       await page.context().close();
       await store.expectSettled();
+      const verified = await florin(['ledger', 'verify'], { env: store.env });
+      // Another merchant's wallet holds coins that no books know: the chain was begun so.
+      expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing is missing') });
+      expect(verified.stdout).not.toContain(store.id);
     });
   },
 );

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { account } from '../contracts/local-node.ts';
-import { WITHIN } from '../live/live-store.ts';
+import { COLLECTOR, WITHIN } from '../live/live-store.ts';
 import { billing } from '../subscriptions/billing.ts';
 import { expectAccessible } from './checkout-driver.ts';
-import { refusal } from './injected-wallet.ts';
+import { refusal, WalletError } from './injected-wallet.ts';
 import { subscribeDriver } from './subscribe-driver.ts';
 import { hasWallets, TIMEOUT_MS, UNITS, walletShop } from './wallet-shop.ts';
 
@@ -49,8 +49,10 @@ describe.skipIf(!hasWallets())('a subscription with a wallet in the browser', { 
     await page.goto(String(Object(portal.json).url));
     await keep(page, 'mandate-10-portal');
     await expectAccessible(page);
+    await page.locator('summary').filter({ hasText: 'Take the permission back' }).click();
+    await page.getByText(COLLECTOR).waitFor();
     await page.getByRole('link', { name: 'Use another wallet' }).click();
-    await page.locator('summary').filter({ hasText: 'Use another wallet' }).click();
+    // The page opens at the wallets.
     await page.getByRole('button', { name: 'Continue with Test Fox' }).waitFor({ timeout: TIMEOUT_MS });
     await keep(page, 'mandate-11-replace');
     await expectAccessible(page);
@@ -75,6 +77,16 @@ describe.skipIf(!hasWallets())('a subscription with a wallet in the browser', { 
     await confirm(page);
     await says(page, 'You refused in Test Fox');
     await keep(page, 'mandate-5-refused');
+    // It speaks for another account by now, and then is gone.
+    wallet.answer('eth_accounts', () => [account(3).address]);
+    await confirm(page);
+    await says(page, 'does not let this page use the account');
+    wallet.answer('eth_accounts', (params) => wallet.usual('eth_accounts', params));
+    wallet.answer('eth_sendTransaction', () => {
+      throw new WalletError(4900, 'The provider is disconnected from all chains.');
+    });
+    await confirm(page);
+    await says(page, 'does not answer any more');
     // An approval of before is too small: the token wants it to become 0 first.
     const approvals: string[] = [];
     wallet.answer('eth_call', () => `0x${1n.toString(16).padStart(64, '0')}`);

@@ -8,7 +8,7 @@ import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { COLLECTOR, LiveStore } from '../live/live-store.ts';
 import { PayerWallet } from '../live/payer-wallet.ts';
 import { startService, type TestMerchant } from '../service.ts';
-import { type Billing, billing, item } from '../subscriptions/billing.ts';
+import { type Billing, billing, HOUR, item } from '../subscriptions/billing.ts';
 
 export const PRICE = 20 * TOKEN;
 /** What a payer's wallet holds at first. */
@@ -121,20 +121,24 @@ export async function liveWorld(): Promise<SubscriptionWorld> {
   };
 }
 
-/** Its methods are read, as at the next turn within the hour, until they show what is final of the wallet by then. */
+/** An hour passes, in which its newest method is read by itself and shows what the wallet has by then; nothing is charged for it. */
 export async function seen(store: LiveStore, payer: PayerWallet, isRevoked = false): Promise<void> {
   const { merchantId } = store.merchant;
   const [balance, allowance] = [await payer.balance(), await payer.allowance(COLLECTOR)];
   const expected = isRevoked ? { status: 'revoked' } : { balance, allowance };
-  const now =
-    'update payment_method set next_read_at = 0 where merchant_id = $1 and next_read_at is not null';
-  const due =
-    "update job set due_at_ms = 0, revision = revision + 1 where merchant_id = $1 and kind = 'payment_methods.watch'";
-  const shown = 'select status, balance, allowance from payment_method where wallet_address = $1';
-  await store.until(async () => {
-    for (const text of [now, due]) await asOwner(store.service, text, [merchantId]);
-    return (await asOwner(store.service, shown, [payer.address]))[0];
-  }, expected);
+  const shown = `select status, balance, allowance from payment_method where merchant_id = $1 and wallet_address = $2
+    order by payment_method_id desc limit 1`;
+  await settle(store);
+  // Only what is final is read.
+  await store.world.mine(store.world.finalBlocks + 1);
+  const { number: height } = await store.world.client.getBlock({ blockTag: 'finalized' });
+  const chain = store.service.app.chains.of({ merchantId, mode: 'live' }, 'erc20');
+  await store.until(async () => ({ isKnown: (await chain.head()).finalHeight >= height }), { isKnown: true });
+  await moveClock(store, HOUR);
+  await store.until(
+    async () => (await asOwner(store.service, shown, [merchantId, payer.address]))[0],
+    expected,
+  );
   await settle(store);
 }
 

@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@florin/contract/schemas';
-import { type Abi, type Address, getAbiItem, type Hex, parseTransaction, toFunctionSelector } from 'viem';
+import {
+  type Abi,
+  type Address,
+  getAbiItem,
+  type Hex,
+  parseEther,
+  parseEventLogs,
+  parseTransaction,
+  toFunctionSelector,
+} from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Collector } from '../../contracts/artifacts/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
@@ -11,7 +20,7 @@ import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { billing, item } from '../subscriptions/billing.ts';
-import { LiveStore } from './live-store.ts';
+import { LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -20,6 +29,8 @@ const PRICE = 20 * TOKEN;
 const FUNDS = 1_000n * BigInt(TOKEN);
 const COLLECTOR: Address = `0x${collectorDeployment().address.slice(2)}`;
 const ABI: Abi = Collector.abi;
+/** Longer than a transaction may be in no block before it is replaced. */
+const STUCK_SECONDS = 200;
 const CHARGE = toFunctionSelector(getAbiItem({ abi: Collector.abi, name: 'charge' }));
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -200,6 +211,51 @@ describe.skipIf(!hasAnvil())('charges of wallets while payers, strangers and the
     expect(await calls().read(subscription.id)).toMatchObject({ status: 'incomplete' });
     expect(await payer.give(page, offer, whole)).toMatchObject({ status: 200 });
     await store.until(() => calls().read(subscription.id), { status: 'active' });
+  });
+
+  test('J4: a charge whose fee has become too low is replaced, and takes its coins once', async () => {
+    const { world } = store;
+    await world.client.setBalance({ address: store.hot, value: parseEther('0.2') });
+    let held = 0;
+    store.node.refuse = (call) => {
+      if (!isCharge(call)) return undefined;
+      held += 1;
+      return 'cut';
+    };
+    const { subscription, payer } = await subscribed();
+    while (held === 0) {
+      await world.mine(1);
+      await sleep(100);
+    }
+    store.node.behave();
+    // Without a block it stays in the mempool.
+    const waiting = async () => {
+      const { transactions } = await world.client.getBlock({
+        blockTag: 'pending',
+        includeTransactions: true,
+      });
+      return transactions.filter(({ input }) => input.startsWith(CHARGE));
+    };
+    await expect.poll(waiting, WITHIN).toHaveLength(1);
+    const [pending] = await waiting();
+    const baseFeePerGas = ((pending?.maxFeePerGas ?? 0n) * 3n) / 2n;
+    await world.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await world.mine(1);
+    expect(await charges(subscription)).toMatchObject([{ versions: 1 }]);
+    await asOwner(
+      store.service,
+      `update transfer_attempt set sent_at = sent_at - ${STUCK_SECONDS} where status = 'sent'`,
+    );
+    await expect.poll(() => charges(subscription), WITHIN).toMatchObject([{ versions: 2 }]);
+    await store.until(() => calls().read(subscription.id), { status: 'active' });
+    expect(await charges(subscription)).toEqual([{ status: 'succeeded', code: null, versions: 2 }]);
+    const logs = await world.client.getLogs({ fromBlock: 0n, address: COLLECTOR });
+    const charged = parseEventLogs({ abi: Collector.abi, logs, eventName: 'Charged' });
+    const sent = await Promise.all(
+      charged.map(({ transactionHash: hash }) => world.client.getTransaction({ hash })),
+    );
+    expect(sent.filter(({ nonce }) => nonce === pending?.nonce)).toHaveLength(1);
+    expect(await payer.balance()).toBe(FUNDS - BigInt(PRICE));
   });
 
   test('fault 92: fees above the ceiling: charges wait, nobody is dunned for it, and each is charged once afterwards', async () => {

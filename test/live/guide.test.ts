@@ -5,20 +5,24 @@ import path from 'node:path';
 import { Florin } from '@florin/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestUSDT } from '../../contracts/artifacts/index.ts';
-import { connect } from '../../scripts/local-chain.ts';
+import { by, connect, mined, PAYER } from '../../scripts/local-chain.ts';
 import { readNetworksFile } from '../../scripts/networks-file.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
 import { giveInput } from '../give-input.ts';
 import { WORDS } from '../signer/signer-process.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const GUIDE = readFileSync(path.join(ROOT, 'docs/live.md'), 'utf8');
-const BLOCKS = [...GUIDE.matchAll(/^```sh[^\n]*\n([\s\S]*?)^```$/gm)].map(([, lines = '']) => lines);
+const blocksOf = (page: string) =>
+  [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```sh[^\n]*\n([\s\S]*?)^```$/gm)].map(
+    ([, lines = '']) => lines,
+  );
+const GUIDE = blocksOf('docs/live.md');
+const RECIPE = blocksOf('docs/recipes/wallet-subscription.md');
 const LONG = { timeout: 300_000, interval: 1_000 };
 
-/** The only block of the guide with these words. */
-function block(words: string): string {
-  const [only, ...others] = BLOCKS.filter((lines) => lines.includes(words));
+/** The only block of the page with these words. */
+function block(words: string, blocks: readonly string[] = GUIDE): string {
+  const [only, ...others] = blocks.filter((lines) => lines.includes(words));
   if (only === undefined || others.length > 0) throw new Error(`not one block has ${words}`);
   return only;
 }
@@ -30,8 +34,8 @@ interface Background {
   log: readonly string[];
 }
 
-/** The lines of docs/live.md as a person runs them, each program a process of its own. Ports alone are free ones. */
-describe.skipIf(!hasAnvil())('docs/live.md', () => {
+/** The lines of both pages as a person runs them, each program a process of its own. Ports alone are free ones. */
+describe.skipIf(!hasAnvil())('docs/live.md, and docs/recipes/wallet-subscription.md after it', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'florin-guide-'));
   const bin = path.join(folder, 'bin');
   const running = new Map<string, Background>();
@@ -111,6 +115,37 @@ export -p > ${variables}`);
     return new Florin({ baseUrl: json('sandbox.json').base_url, apiKey, secretKey });
   };
   const payment = async (file: string) => await sdk().payments.retrieve(json(file).payment_id);
+  const invoices = async () => {
+    const { data } = await sdk().invoices.list({ subscription: json('subscription.json').id });
+    return data.map(({ status, amount_paid }) => ({ status, amount_paid })).reverse();
+  };
+  /** What the wallet of the page does: it reads the terms, approves and signs. */
+  async function subscribe(page: string): Promise<void> {
+    const network = readNetworksFile(path.join(folder, '.florin/networks.json'));
+    const client = connect(network.endpoints[0].url);
+    const send = async (name: string, fields: Record<string, string>) => {
+      const choice = { network: 'erc20', currency: 'USDT', wallet: PAYER.address };
+      const body = new URLSearchParams({ ...choice, ...fields });
+      const answer = await fetch(`${page}/mandate/${name}`, { method: 'POST', body });
+      return [answer.status, JSON.parse(await answer.text())] as const;
+    };
+    const [status, { cap, subscriptions, starts_at, steps }] = await send('offer', {});
+    expect(status).toBe(200);
+    expect(steps[0]).toMatchObject({ kind: 'approve', spender: network.contracts.collector });
+    await mined(
+      client,
+      client.writeContract({
+        ...by(PAYER),
+        address: network.tokens.USDT.address,
+        abi: TestUSDT.abi,
+        functionName: 'approve',
+        args: [network.contracts.collector, BigInt(steps[0].amount)],
+      }),
+    );
+    const signature = await PAYER.signTypedData(JSON.parse(steps[1].typed_data));
+    const terms = { cap, subscriptions: String(subscriptions), starts_at: String(starts_at) };
+    expect(await send('sign', { ...terms, signature })).toMatchObject([200, {}]);
+  }
   const batch = async () => await sdk().payouts.retrieve(json('draft.json').batch_id);
   async function heldBy(...addresses: bigint[]): Promise<bigint[]> {
     const network = readNetworksFile(path.join(folder, '.florin/networks.json'));
@@ -136,6 +171,15 @@ export -p > ${variables}`);
     await background('signer', block('signer run').replace('signer run', 'signer run --json'));
     await background('store', block('npm start'));
     await run(block('merchants create'));
+
+    // The first period is over while the rest of the lines runs.
+    await run(block('billing_cycle_anchor', RECIPE).replace('+ 300', '+ 40'));
+    const { checkout_url: page } = json('subscription.json');
+    // The page's script starts from this.
+    const { contracts } = readNetworksFile(path.join(folder, '.florin/networks.json'));
+    const shown = await (await fetch(page)).text();
+    expect(shown.toLowerCase()).toContain(`"collector":"${contracts.collector.toLowerCase()}"`);
+    await subscribe(page);
 
     const taken = block('checkout create 250');
     await run(taken);
@@ -171,6 +215,17 @@ export -p > ${variables}`);
     const drilled = async () => await sdk().payouts.retrieve(json('drill.json').batch_id);
     await expect.poll(drilled, LONG).toMatchObject({ status: 'completed' });
     expect(await heldBy(0x300001n, 0x300002n)).toEqual([5_000_000n, 0n]);
+
+    // The clock has pulled the second period meanwhile.
+    const paid = [
+      { status: 'paid', amount_paid: expect.any(Number) },
+      { status: 'paid', amount_paid: 5_000_000 },
+    ];
+    await expect.poll(invoices, LONG).toEqual(paid);
+    expect(await run(block('payment-methods list', RECIPE))).toContain('active');
+    await run(block('approve --amount', RECIPE));
+    expect(await run(block('portal/sessions', RECIPE))).toContain('/portal/');
+    await run(block('subscriptions cancel', RECIPE));
 
     const compared = await run(block('treasury status'));
     expect(compared).toContain('everything agrees');

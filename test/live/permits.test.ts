@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Abi, type Address, type Hex, parseGwei, parseTransaction, toFunctionSelector } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Collector } from '../../contracts/artifacts/index.ts';
-import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
+import { Collector, TestUSDC } from '../../contracts/artifacts/index.ts';
+import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { by, mined, OWNER } from '../../scripts/local-chain.ts';
 import type { Call } from '../chains/evm/faulty-node.ts';
 import { TOKEN } from '../checkout/requests.ts';
@@ -103,6 +104,38 @@ describe.skipIf(!hasAnvil())('approvals that payers of USDC sign', () => {
     const terms = { owner: wallet as Address, spender: COLLECTOR, value: amount, deadline };
     await sendPermit(store.world, terms, signature);
   }
+
+  test('two merchants hand in permits of one wallet with the same number: one counts for both, and each charges once', async () => {
+    // Before clocks are moved: the other merchant's stays as it is.
+    const { service, world } = store;
+    const merchant = await service.createMerchant({ mode: 'live' });
+    await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'erc20');
+    const { id, page, payer } = await ordered();
+    const others = billing(service, merchant);
+    const items = [item(PRICE, 'month', 'USDC')];
+    const other = await others.make({ customer: 'permit-elsewhere', currency: 'USDC', items });
+    const otherPage = other.checkout_url ?? '';
+    const offers = [await payer.offer(page), await payer.offer(otherPage)] as const;
+    expect(offers.map(({ steps }) => permitOf(steps[0]).nonce)).toEqual(['0', '0']);
+    const given = await Promise.all(
+      offers.map(async (offer, i) =>
+        payer.give([page, otherPage][i] ?? '', offer, await payer.sign(offer), await payer.permit(offer)),
+      ),
+    );
+    const taken = { status: 200, json: expect.anything() };
+    expect(given).toEqual([taken, taken]);
+    await isActive(id);
+    await store.until(() => others.read(other.id), { status: 'active' });
+    expect(await payer.balance()).toBe(FUNDS - 2n * BigInt(PRICE));
+    expect(await payer.allowance(COLLECTOR)).toBe(APPROVED - 2n * BigInt(PRICE));
+    const nonce = await world.client.readContract({
+      address: world.tokens.USDC,
+      abi: TestUSDC.abi,
+      functionName: 'nonces',
+      args: [payer.address],
+    });
+    expect(nonce).toBe(1n);
+  });
 
   test('a wallet without ether subscribes by two signatures, and two periods are pulled', async () => {
     const { payer, ...subscription } = await ordered();

@@ -102,6 +102,28 @@ describe.skipIf(!hasAnvil())('mandates and charges of a live store on a local Et
     expect(await payer.balance()).toBe(FUNDS - BigInt(PRICE));
   });
 
+  test('two tabs that have read terms of their own: both mandates are taken, and the period is charged once', async () => {
+    const ordered = await order();
+    const payer = await PayerWallet.start(store, FUNDS);
+    await payer.approve(COLLECTOR, FUNDS);
+    const first = await payer.offer(ordered.page);
+    let second = first;
+    await expect
+      .poll(async () => {
+        second = await payer.offer(ordered.page);
+        return second.starts_at;
+      }, WITHIN)
+      .not.toBe(first.starts_at);
+    const signed = await Promise.all([first, second].map((offer) => payer.sign(offer)));
+    const given = await Promise.all(
+      [first, second].map((offer, i) => payer.give(ordered.page, offer, signed[i] ?? '0x')),
+    );
+    expect(given.map(({ status }) => status)).toEqual([200, 200]);
+    await store.until(() => calls().read(ordered.id), { status: 'active' });
+    await store.expectSettled();
+    expect(await payer.balance()).toBe(FUNDS - BigInt(PRICE));
+  });
+
   test('a mandate that serves as many subscriptions as were signed for is refused in words; the page takes another', async () => {
     const ordered = await order();
     const payer = await PayerWallet.start(store, FUNDS);

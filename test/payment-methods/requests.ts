@@ -3,7 +3,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentMethod, PaymentMethodChangeInput } from '@florin/contract/schemas';
 import type { SimulatedChain } from '../../packages/server/src/chains/index.ts';
 import type { Mandate } from '../../packages/server/src/chains/port/index.ts';
-import { giveSandboxMandate, saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
+import { confirmInSandbox, saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { merchantTime } from '../../packages/server/src/tenancy/merchant-time.ts';
@@ -42,6 +42,9 @@ interface MethodEvent {
   data: { object: PaymentMethod; previous_attributes: Record<string, unknown> | null };
 }
 
+/** As of the sandbox's wallets. */
+const UNLIMITED = 2n ** 63n - 1n;
+
 export interface NewMethod {
   network?: Network;
   currency?: Asset;
@@ -65,11 +68,22 @@ export async function newMethod(
   const customerId = decodeId('customer', own);
   if (customerId === undefined) throw new Error(`${own} is no customer`);
   const row = await getMerchant(app.db, merchantId);
-  const wish = { currency, network, cap, period: 'month', balance } as const;
-  const shown = await giveSandboxMandate(app, row, wish);
-  const given = { merchantId, storeId, customerId, ...shown };
-  const method = await transact(app.db, (tx) => saveMandate(tx, given, merchantTime(app, row)));
+  const time = merchantTime(app, row);
   const chain: SimulatedChain = app.chains.sandbox(merchantId, network);
-  const mandate: Mandate = shown.mandate;
+  const setup = await chain.mandateSetup({
+    asset: currency,
+    payer: chain.payerAddress(randomUUID()),
+    cap,
+    period: 'month',
+    startsAt: time.seconds,
+    endsAt: null,
+    salt: randomUUID(),
+    allowance: UNLIMITED,
+    ...(chain.capabilities.windowCap && { subscriptions: 1_000 }),
+  });
+  const mandate: Mandate = setup.mandate;
+  const reading = await confirmInSandbox(app, row, { network, setup, balance });
+  const given = { merchantId, storeId, customerId, network, mandate, reading };
+  const method = await transact(app.db, (tx) => saveMandate(tx, given, time));
   return { method, customer: own, chain, mandate, given };
 }

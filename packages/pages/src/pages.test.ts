@@ -87,11 +87,12 @@ function plainViews(language: PageLanguage): PageView[] {
     isOver: false,
     date: { kind: 'next_payment', day: 'Feb 1' },
     wallet: { token: 'USDT', networkName: 'Tron', address: 'T1…2' },
-    problem: 'wallet_inactive',
+    problem: 'wallet_allowance',
     due: { invoiceId: 'in_1', price: '$1.00', payToken: 'P' },
     lastsUntil: 'Feb 1',
     isEnding: true,
     walletPage: null,
+    approval: { token: 'USDT', contract: '0x1' },
     options,
     invoices: [invoice, { ...invoice, status: 'paid' }],
   } as const;

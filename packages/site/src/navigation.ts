@@ -34,6 +34,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       page('recipes/payment-express', 'Take a payment in Express'),
       page('recipes/payment-nextjs', 'Take a payment in Next.js'),
       page('recipes/subscription', 'Sell a subscription'),
+      page('recipes/wallet-subscription', 'Subscribe with a browser wallet'),
       page('recipes/pay-200', 'Pay 200 people'),
       page('recipes/refund-exchange', 'Refund an exchange payer'),
       page('recipes/test-webhooks', 'Test webhooks'),

@@ -1,5 +1,5 @@
 import { translatorOf } from '../catalogues.ts';
-import { Hidden, RadioOption } from '../design/parts.tsx';
+import { Exact, Hidden, RadioOption, type Row, Rows } from '../design/parts.tsx';
 import type { Translate } from '../texts.ts';
 import type { PageLanguage } from '../views/languages.ts';
 import type { WalletOption } from '../views/payer-page.ts';
@@ -30,6 +30,43 @@ export function walletText(wallet: PortalSubscription['wallet'], t: T): string {
   const { token, networkName: network, address } = wallet;
   // An address reads from left to right in every language.
   return `${t('option', { token, network })}, \u2066${address}\u2069`;
+}
+
+/** Problems that the same wallet solves by allowing more. */
+const RENEWED: readonly PortalSubscription['problem'][] = [
+  'wallet_allowance',
+  'declined_insufficient_allowance',
+  'declined_cap_exceeded',
+];
+
+/** What choosing a wallet is called, as the subscription stands. */
+export function chooseText({ wallet, problem }: PortalSubscription, t: T): string {
+  if (wallet === null) return t('replace_first');
+  return t(RENEWED.includes(problem) ? 'renew_title' : 'replace_title');
+}
+
+/** How the payer takes back in the wallet what it allows us. */
+export function Revoking({
+  own: { approval },
+  language,
+  t,
+}: {
+  own: PortalSubscription;
+  language: PageLanguage;
+  t: T;
+}) {
+  if (approval === null) return null;
+  const { token, contract } = approval;
+  const rows: Row[] = [
+    [translatorOf('wallet', language)('terms_spender'), <Exact key="contract" text={contract} />],
+  ];
+  return (
+    <details class="leave">
+      <summary>{t('revoke_title')}</summary>
+      <p class="small">{t('revoke_text', { token })}</p>
+      <Rows rows={rows} />
+    </details>
+  );
 }
 
 /** A choice of token and network with the button of the sandbox's wallet, which gives a mandate by one click. */

@@ -8,9 +8,11 @@ import type { BuiltScript } from '../renderer.ts';
 import type { PortalSubscription, SubscribeState, SubscribeView } from '../views/subscription.ts';
 import type { MandateWallets } from '../views/wallet.ts';
 import {
+  chooseText,
   ItemText,
   itemText,
   OwnText,
+  Revoking,
   recurringText,
   type T,
   titleOf,
@@ -148,16 +150,17 @@ function Begun({ view, t, begun }: Props & { begun: PortalSubscription }) {
       )}
       {view.wallets !== null && options.length > 0 ? (
         <details class="leave" open={problem !== null}>
-          <summary>{t(wallet === null ? 'replace_first' : 'replace_title')}</summary>
+          <summary>{chooseText(begun, t)}</summary>
           <FoundWallets t={t} />
         </details>
       ) : null}
       {isSimulated && options.length > 0 ? (
         <details class="leave" open={problem !== null}>
-          <summary>{t(wallet === null ? 'replace_first' : 'replace_title')}</summary>
+          <summary>{chooseText(begun, t)}</summary>
           <WalletForm language={language} options={options} known={wallet} action={`${token}/wallet`} />
         </details>
       ) : null}
+      <Revoking own={begun} language={language} t={t} />
     </>
   );
 }

@@ -1,7 +1,16 @@
 import { translatorOf } from '../catalogues.ts';
 import { Hidden, Note, type Row, Rows } from '../design/parts.tsx';
 import type { PortalInvoice, PortalSubscription, PortalView } from '../views/subscription.ts';
-import { itemText, OwnText, recurringText, type T, WalletForm, walletText } from './parts.tsx';
+import {
+  chooseText,
+  itemText,
+  OwnText,
+  Revoking,
+  recurringText,
+  type T,
+  WalletForm,
+  walletText,
+} from './parts.tsx';
 
 interface Props {
   view: PortalView;
@@ -61,7 +70,7 @@ function Changes({ view, own, t }: Props) {
     <>
       {isSimulated && options.length > 0 ? (
         <details class="leave">
-          <summary>{t(wallet === null ? 'replace_first' : 'replace_title')}</summary>
+          <summary>{chooseText(own, t)}</summary>
           <WalletForm
             language={language}
             options={options}
@@ -72,8 +81,9 @@ function Changes({ view, own, t }: Props) {
         </details>
       ) : null}
       {walletPage === null ? null : (
-        <a class="button plain gap" href={`../subscribe/${walletPage}?lang=${language}`}>
-          {t(wallet === null ? 'replace_first' : 'replace_title')}
+        // The page opens at the wallets that it finds.
+        <a class="button plain gap" href={`../subscribe/${walletPage}?lang=${language}#wallets`}>
+          {chooseText(own, t)}
         </a>
       )}
       {isEnding ? <ActionForm view={view} own={own} action="keep" text={t('keep_button')} /> : null}
@@ -138,6 +148,7 @@ export function SubscriptionCard({ view, own }: Omit<Props, 't'>) {
       {problem === null ? null : <Note tone="warn">{t(problem)}</Note>}
       <Due view={view} own={own} t={t} />
       <Changes view={view} own={own} t={t} />
+      <Revoking own={own} language={view.language} t={t} />
       <Invoices view={view} own={own} t={t} />
     </section>
   );

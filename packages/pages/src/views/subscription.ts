@@ -74,7 +74,11 @@ export interface PortalSubscription extends Recurring {
   /** `address` is short: its first and last characters. */
   wallet: { token: string; networkName: string; address: string } | null;
   /** What is wrong with the wallet, or why its last charge failed. */
-  problem: `wallet_${Exclude<PaymentMethodStatus, 'active'>}` | `declined_${Decline}` | null;
+  problem:
+    | `wallet_${Exclude<PaymentMethodStatus, 'active'>}`
+    | 'wallet_allowance'
+    | `declined_${Decline}`
+    | null;
   /** The open invoice, to be paid on its page, or tried again. */
   due: { invoiceId: string; price: string; payToken: string | null } | null;
   /** Until when it would last if it were canceled now; null: it cannot be. */
@@ -83,6 +87,8 @@ export interface PortalSubscription extends Recurring {
   options: WalletOption[];
   /** Of the subscription's page, where another wallet of the browser is chosen; null: none can be. */
   walletPage: string | null;
+  /** What the payer's wallet allows the contract that charges it, to be taken back there; null: nothing, or it is simulated. */
+  approval: { token: string; contract: string } | null;
   invoices: PortalInvoice[];
 }
 

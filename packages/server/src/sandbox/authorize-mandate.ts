@@ -1,22 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import type { Subscription, SubscriptionAuthorizeInput } from '@florin/contract/schemas';
-import { giveSandboxMandate } from '../payment-methods/mandates/index.ts';
+import { confirmInSandbox } from '../payment-methods/mandates/index.ts';
 import { quoteCharge } from '../payments/charges/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { getMerchant } from '../stores/index.ts';
 import {
   getSubscription,
+  giveOffered,
   hasTryUnderWay,
   presentSubscription,
   type StoreCaller,
   type SubscriptionDeps,
   type SubscriptionRow,
-  takeMandate,
 } from '../subscriptions/index.ts';
 import { mineBlocks } from './mine-blocks.ts';
 import { reachChain } from './reach-chain.ts';
 
 const UNITS_PER_TOKEN = 1_000_000n;
 const CAP_TIMES = 10n;
+/** So that only the cap limits charges: the highest number on the simulated chain. */
+const UNLIMITED = 2n ** 63n - 1n;
+/** For so many subscriptions a simulated wallet signs. */
+const SUBSCRIPTIONS = 1_000;
 const FINAL_BLOCKS = 3;
 const TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
@@ -43,9 +48,12 @@ export async function authorizeMandate(
   const { currency, network } = body;
   const cap = body.cap === undefined ? await capOf(deps, caller, subscription, currency) : BigInt(body.cap);
   const balance = body.balance === undefined ? undefined : BigInt(body.balance);
-  const terms = { currency, network, cap, balance, period: subscription.interval };
-  const mandate = await reachChain(() => giveSandboxMandate(deps, merchant, terms));
-  await takeMandate(deps, merchant, subscription.subscription_id, mandate);
+  const wallet = deps.chains.sandbox(caller.merchantId, network).payerAddress(randomUUID());
+  const choice = { currency, network, wallet, cap, subscriptions: SUBSCRIPTIONS, allowance: UNLIMITED };
+  await giveOffered(deps, merchant, subscription, {
+    choice,
+    confirm: (setup) => reachChain(() => confirmInSandbox(deps, merchant, { network, setup, balance })),
+  });
   const mine = () => mineBlocks(deps, caller.merchantId, { network, blocks: FINAL_BLOCKS });
   await waitForCharge(deps, subscription, mines ? mine : async () => {});
   return presentSubscription(await getSubscription(deps.db, caller, id));

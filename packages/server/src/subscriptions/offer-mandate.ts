@@ -18,7 +18,7 @@ import type { SubscriptionDeps } from './deps.ts';
 import { mandateCap } from './page/mandate-cap.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
-import { requireFreePermit, takeMandate } from './take-mandate.ts';
+import { requireFreePermit, type ShownOnChain, takeMandate } from './take-mandate.ts';
 
 // How a payer's own wallet gives a mandate on a network with real money: it is handed terms, and hands them back signed.
 // Nothing is kept in between, as whatever came back is worth what was signed.
@@ -28,6 +28,14 @@ export interface WalletChoice {
   network: Network;
   /** The payer's. */
   wallet: string;
+}
+
+/** Terms that are not asked for as the subscription and the settings say. */
+interface OwnTerms {
+  cap?: bigint;
+  subscriptions?: number;
+  /** What the wallet approves in all. */
+  allowance?: bigint;
 }
 
 /** What the payer signs, as far as it does not follow from the subscription and the wallet. */
@@ -60,17 +68,18 @@ export async function offerMandate(
   deps: SubscriptionDeps,
   merchant: Merchant,
   subscription: SubscriptionRow,
-  choice: WalletChoice,
+  { currency, network, wallet, ...own }: WalletChoice & OwnTerms,
 ): Promise<MandateSetup> {
-  const chain = deps.chains.of(merchant, choice.network);
-  const cap = await capOf(deps, merchant, subscription, choice.currency);
+  const choice = { currency, network, wallet };
+  const chain = deps.chains.of(merchant, network);
+  const cap = own.cap ?? (await capOf(deps, merchant, subscription, currency));
   const { mandateSubscriptions: subscriptions } = await readSettings(
     deps.db,
     merchant,
     SUBSCRIPTION_SETTINGS,
   );
   const startsAt = deps.clock.nowSeconds() + merchant.clockOffset - CLOCK_SECONDS;
-  const terms = { cap, subscriptions, startsAt };
+  const terms = { subscriptions, startsAt, ...own, cap };
   const setup = await setupOf(chain, subscription, { ...choice, ...terms, permitUntil: permitUntil(terms) });
   const { payer } = setup.mandate;
   const [step] = setup.steps;
@@ -126,13 +135,25 @@ async function capOf(
 async function setupOf(
   chain: Chain,
   subscription: SubscriptionRow,
-  { currency: asset, wallet, cap, ...terms }: WalletChoice & OfferedTerms & { permitUntil?: number },
+  choice: WalletChoice & OfferedTerms & Pick<OwnTerms, 'allowance'> & { permitUntil?: number },
 ): Promise<MandateSetup> {
+  const { currency: asset, wallet, cap, subscriptions, startsAt, permitUntil: until } = choice;
   const checked = await chain.validateAddress(wallet);
   if (!checked.ok) throw invalidParam('wallet', 'This is no wallet on this network.');
   const { subscription_id: salt, interval: period } = subscription;
-  const allowance = approvedOf({ cap }, subscription);
-  const request = { asset, payer: checked.canonical, cap, period, endsAt: null, salt, allowance, ...terms };
+  const { allowance = approvedOf({ cap }, subscription) } = choice;
+  const request = {
+    asset,
+    payer: checked.canonical,
+    cap,
+    period,
+    startsAt,
+    endsAt: null,
+    salt,
+    allowance,
+    ...(chain.capabilities.windowCap && { subscriptions }),
+    ...(until !== undefined && { permitUntil: until }),
+  };
   try {
     return await chain.mandateSetup(request);
   } catch (error) {
@@ -178,6 +199,27 @@ export async function takeSignedMandate(
     signature,
     ...(permit && { permit }),
   });
+}
+
+/**
+ * The same for a wallet of the sandbox: it is offered terms, and what it has confirmed is taken. Only what stands for its
+ * approval and signature is simulated.
+ *
+ * @param wallet.confirm puts both on the chain; its answer is the wallet's state by then
+ */
+export async function giveOffered(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  subscription: SubscriptionRow,
+  wallet: {
+    choice: WalletChoice & OwnTerms;
+    confirm: (setup: MandateSetup) => Promise<ShownOnChain['reading']>;
+  },
+): Promise<SubscriptionRow> {
+  const { choice, confirm } = wallet;
+  const setup = await offerMandate(deps, merchant, subscription, choice);
+  const shown = { network: choice.network, mandate: setup.mandate, reading: await confirm(setup) };
+  return await takeMandate(deps, merchant, subscription.subscription_id, shown);
 }
 
 async function readSigned(chain: Chain, signed: Signed, price: bigint) {

@@ -108,6 +108,7 @@ async function subscriptionOf(
     isEnding: !isOver && row.cancel_at !== null,
     options,
     walletPage: (await mandateWallets(deps, merchant, options)) === null ? null : subscribeToken(row),
+    approval: approvalOf(deps, merchant, method),
     invoices: own.map((invoice) => ({
       id: encodeId('invoice', invoice.invoice_id),
       day: dayText(Number(invoice.created_at), language),
@@ -171,6 +172,17 @@ function walletOf({
   };
 }
 
+/** Also of a subscription that is over: what was allowed stays allowed until its payer takes it back. */
+function approvalOf(
+  { chains }: Pick<PaymentDeps, 'chains'>,
+  merchant: Portal['merchant'],
+  method: PaymentMethodRow | undefined,
+): PortalSubscription['approval'] {
+  const contract = chains.facts(merchant, 'erc20')?.collector ?? null;
+  if (method?.network !== 'erc20' || contract === null || method.allowance === 0n) return null;
+  return { token: method.currency, contract };
+}
+
 /** The problem to show: a problem of the wallet, or else the reason of the last failed charge. */
 async function problemOf(
   deps: Pick<PaymentDeps, 'db'>,
@@ -180,7 +192,12 @@ async function problemOf(
 ): Promise<PortalSubscription['problem']> {
   // Of a wallet that nothing is charged to any more, none.
   const isNeeded = needOf(row, open).amount > 0n;
-  if (isNeeded && method !== undefined && method.status !== 'active') return `wallet_${method.status}`;
+  if (isNeeded && method !== undefined) {
+    const { status, balance, allowance } = method;
+    // The smaller of both is what a wallet lacks that cannot pay.
+    if (status === 'inactive' && allowance < balance) return 'wallet_allowance';
+    if (status !== 'active') return `wallet_${status}`;
+  }
   const decline = await declineOf(deps, open);
   return decline === null ? null : `declined_${decline}`;
 }
