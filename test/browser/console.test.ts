@@ -256,6 +256,51 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await viewer.page.context().close();
   });
 
+  test('team: somebody is invited, gets another role and is removed; the audit log says so', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { page, faults } = await signIn('owner');
+    await page.goto(`${base()}/team`);
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByLabel('E-mail address').fill(`${'a'.repeat(65)}@example.com`);
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('dialog').getByText('This is no e-mail address.').waitFor();
+    await page.getByLabel('E-mail address').fill('ada@example.com');
+    await page.getByLabel('Role').selectOption('viewer');
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    const link = page.getByRole('status').locator('code');
+    await link.waitFor();
+    await looks(page, 'team');
+    const come = await open((await link.getAttribute('title')) ?? '', { viewport: DESKTOP });
+    await come.page
+      .locator('#come')
+      .getByLabel(/Password/)
+      .fill(PASSWORD);
+    await come.page.getByRole('button', { name: 'Sign in' }).click();
+    await come.page.getByText('You are signed in as ada@example.com: viewer').waitFor();
+    await page.reload();
+    const ada = page.getByRole('row', { name: /ada@example\.com/ });
+    await ada.getByRole('button', { name: 'Change role' }).click();
+    await page.getByRole('dialog').getByLabel('Role').selectOption('support');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await ada.getByText('support', { exact: true }).waitFor();
+    await ada.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await ada.waitFor({ state: 'hidden' });
+    await come.page.goto(new URL('/console/account', come.page.url()).href);
+    await come.page.getByText('You are not signed in').waitFor();
+    await come.page.context().close();
+    await page.goto(`${base()}/audit`);
+    await page.getByText('removeUser', { exact: true }).first().waitFor();
+    await page.getByText('Show', { exact: true }).first().click();
+    await looks(page, 'audit');
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+    await page.context().close();
+    const developer = await signIn('developer');
+    expect(await developer.page.getByRole('link', { name: /Team|Audit/ }).count()).toBe(0);
+    await developer.page.context().close();
+  });
+
   test('who has a role with two merchants goes from one to the other', { timeout: LONG_MS }, async () => {
     const { page, userId, faults } = await signIn('viewer');
     const other = await service.createMerchant();

@@ -83,7 +83,8 @@ export const answerProofsBy = (ask: AskForProof): void => {
 
 /** A change: where the service wants a fresh proof, the person is asked and the same change is sent again. @throws ApiError */
 export async function change<T>(path: string, options: CallOptions = {}): Promise<T> {
-  const sent = { method: 'POST', body: {}, ...options } as const;
+  // What takes something away takes no body.
+  const sent = { method: 'POST', ...(options.method === 'DELETE' ? {} : { body: {} }), ...options } as const;
   try {
     return await call<T>(path, sent);
   } catch (error) {

@@ -57,6 +57,8 @@ const router = createRouter({
       page('/webhooks/$id', () => import('./pages/webhooks.tsx'), 'WebhookPage'),
       page('/deliveries', () => import('./pages/deliveries.tsx'), 'DeliveriesPage'),
       page('/deliveries/$id', () => import('./pages/deliveries.tsx'), 'DeliveryPage'),
+      page('/team', () => import('./pages/team.tsx'), 'TeamPage'),
+      page('/audit', () => import('./pages/audit.tsx'), 'AuditPage'),
     ]),
   ]),
 });

@@ -8,4 +8,6 @@ export const SECTIONS = [
   { folder: 'invoices', title: 'Invoices', needs: 'see' },
   { folder: 'webhooks', title: 'Webhooks', needs: 'see_requests' },
   { folder: 'deliveries', title: 'Deliveries', needs: 'see_requests' },
+  { folder: 'team', title: 'Team', needs: 'manage_users' },
+  { folder: 'audit', title: 'Audit log', needs: 'read_audit_log' },
 ] as const;

@@ -1,0 +1,160 @@
+import { Button, Group, NativeSelect, Paper, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { Action } from '../detail.tsx';
+import { textOf } from '../form.ts';
+import { FormDialog } from '../form-dialog.tsx';
+import { CopyId, Status } from '../format.tsx';
+import { type Column, Rows } from '../list.tsx';
+import { usePlace } from '../place.ts';
+import { meQuery } from '../session.ts';
+import { Trouble } from '../trouble.tsx';
+
+interface User {
+  user_id: string;
+  email: string;
+  role: string;
+  status: 'invited' | 'active';
+  second_factor: boolean;
+}
+
+const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'];
+
+/** What a person may choose: admins make no owners. */
+const rolesFor = (own: string): string[] =>
+  own === 'admin' ? ROLES.filter((role) => role !== 'owner') : ROLES;
+
+/** The answer to an invitation: its secret is shown once and kept nowhere. */
+const linkOf = (answer: unknown): string => {
+  const { link_token } = answer as { link_token: string };
+  return `${location.origin}/console/link#${link_token}`;
+};
+
+function Invitation({ link, close }: { link: string; close: () => void }) {
+  return (
+    <Paper withBorder p="md" role="status">
+      <Stack gap="xs" align="start">
+        <Text fw={600}>The invitation is ready</Text>
+        <Text size="sm">
+          Send this link to the person, and to nobody else: it works once, within 7 days, and is not shown
+          again.
+        </Text>
+        <CopyId id={link} />
+        <Button variant="default" size="xs" onClick={close}>
+          Done
+        </Button>
+      </Stack>
+    </Paper>
+  );
+}
+
+interface Acting {
+  path: string;
+  own: string;
+}
+
+const RoleField = ({ chosen, own, error }: { chosen: string; own: string; error: string | undefined }) => (
+  <NativeSelect name="role" label="Role" defaultValue={chosen} data={rolesFor(own)} error={error} />
+);
+
+const Invite = ({ path, own, show }: Acting & { show: (link: string) => void }) => (
+  <FormDialog
+    label="Invite"
+    submit="Make the link"
+    isMain
+    names={['email', 'role']}
+    fields={(errorOf) => (
+      <>
+        <TextInput
+          name="email"
+          type="email"
+          label="E-mail address"
+          error={errorOf('email')}
+          autoComplete="off"
+          required
+          data-autofocus
+        />
+        <RoleField chosen="viewer" own={own} error={errorOf('role')} />
+      </>
+    )}
+    send={(fields) => ({
+      path,
+      body: { email: textOf(fields, 'email').trim(), role: textOf(fields, 'role') },
+    })}
+    done={(answer) => show(linkOf(answer))}
+  />
+);
+
+function UserActions({ user, path, own }: Acting & { user: User }) {
+  const one = `${path}/${user.user_id}`;
+  // What the service would refuse is not offered.
+  if (own === 'admin' && user.role === 'owner') return null;
+  return (
+    <Group gap="xs">
+      {user.status === 'active' && (
+        <FormDialog
+          label="Change role"
+          submit="Save"
+          names={['role']}
+          fields={(errorOf) => <RoleField chosen={user.role} own={own} error={errorOf('role')} />}
+          send={(fields) => ({ path: one, method: 'PUT', body: { role: textOf(fields, 'role') } })}
+        />
+      )}
+      <Action
+        label={user.status === 'active' ? 'Remove' : 'Withdraw'}
+        question={
+          user.status === 'active'
+            ? `Take the role of ${user.email} away? Their sessions end at once.`
+            : `Withdraw the invitation of ${user.email}? Its link works no more.`
+        }
+        path={one}
+        method="DELETE"
+        isDangerous
+      />
+    </Group>
+  );
+}
+
+const columnsFor = (acting: Acting, me: string | undefined): Column<User>[] => [
+  { title: 'E-mail', cell: ({ email }) => email },
+  { title: 'Role', cell: ({ role }) => role },
+  { title: 'Status', cell: ({ status }) => <Status name={status} /> },
+  { title: 'Second factor', cell: ({ second_factor }) => (second_factor ? 'yes' : 'no') },
+  {
+    title: 'Changes',
+    cell: (user) => (user.user_id === me ? 'you' : <UserActions user={user} {...acting} />),
+  },
+];
+
+/** The people of the merchant, of whichever store the page was opened. */
+export function TeamPage() {
+  const place = usePlace();
+  const me = useQuery(meQuery).data;
+  const path = `/console/api/merchants/${place.merchant}/users`;
+  const users = useQuery({
+    queryKey: ['users', place.merchant],
+    queryFn: ({ signal }) => call<{ data: User[] }>(path, { signal }),
+  });
+  const [link, show] = useState<string>();
+  const own = me?.merchants.find(({ merchant_id }) => merchant_id === place.merchant)?.role ?? '';
+  const definition = {
+    title: 'Team',
+    columns: columnsFor({ path, own }, me?.user_id),
+    idOf: ({ user_id, status }: User) => `${user_id} ${status}`,
+  };
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          Team
+        </Title>
+        <Invite path={path} own={own} show={show} />
+      </Group>
+      {link !== undefined && <Invitation link={link} close={() => show(undefined)} />}
+      {users.error !== null && <Trouble error={users.error} retry={() => void users.refetch()} />}
+      {users.isPending && <Skeleton height={240} aria-label="Loading" />}
+      {users.data !== undefined && <Rows definition={definition} rows={users.data.data} place={place} />}
+    </Stack>
+  );
+}
