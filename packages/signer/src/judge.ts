@@ -110,7 +110,7 @@ function senderOf({ account, epoch = 0, purpose }: SignRequest, memory: Memory, 
   return book.hot(account, epoch);
 }
 
-/** A rotation is finished before the next one begins, so nobody is two behind who has not been put back. */
+/** A rotation ends before the next one begins: a database that is two epochs behind was restored from a backup. */
 const farBehind = (epochs: number): string =>
   epochs < 2
     ? ''

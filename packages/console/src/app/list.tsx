@@ -18,6 +18,7 @@ import { saveCsv } from './csv.ts';
 import { wordsOf } from './format.tsx';
 import { useKeys } from './keyboard.ts';
 import { useFilters, usePlace } from './place.ts';
+import { ShowMore } from './show-more.tsx';
 import { Trouble } from './trouble.tsx';
 
 const PAGE = 25;
@@ -264,15 +265,7 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
         <Empty empty={definition.empty} isFiltered={Object.keys(filters).length > 0} clear={() => show({})} />
       )}
       {rows.length > 0 && <Rows definition={definition} rows={rows} selected={selected} place={place} />}
-      {query.hasNextPage && (
-        <Button
-          variant="default"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <ShowMore pages={query} />
     </Stack>
   );
 }

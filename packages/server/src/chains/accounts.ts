@@ -41,7 +41,7 @@ export interface SignersAccount extends Pick<ChainAccount, 'extendedPublicKey' |
 
 /** Where an account's facts come from. */
 export interface AccountSource {
-  /** Asks whoever holds the keys. */
+  /** Asks the signer. @throws ChainUnavailable while it does not answer */
   readAccount(account: number): Promise<SignersAccount>;
   /** A final height of the network. */
   height(): Promise<bigint>;

@@ -1,9 +1,10 @@
-import { Button, Code, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Code, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, pathWith } from '../api.ts';
 import { CopyId, Maybe, Status, Time } from '../format.tsx';
 import { type Column, Rows } from '../list.tsx';
 import { usePlace } from '../place.ts';
+import { ShowMore } from '../show-more.tsx';
 import { Trouble } from '../trouble.tsx';
 
 const PAGE = 25;
@@ -78,15 +79,7 @@ export function AuditPage() {
       {entries.isPending && <Skeleton height={240} aria-label="Loading" />}
       {entries.isSuccess && rows.length === 0 && <Text>Nothing was changed yet.</Text>}
       {rows.length > 0 && <Rows definition={AUDIT} rows={rows} place={place} />}
-      {entries.hasNextPage && (
-        <Button
-          variant="default"
-          loading={entries.isFetchingNextPage}
-          onClick={() => void entries.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <ShowMore pages={entries} />
     </Stack>
   );
 }

@@ -1,10 +1,11 @@
 import type { PayoutBatch, PayoutItem } from '@florin/contract/schemas';
-import { Alert, Button, Stack, Table, Text } from '@mantine/core';
+import { Alert, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, pathWith } from '../api.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
 import { CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
+import { ShowMore } from '../show-more.tsx';
 import { Trouble } from '../trouble.tsx';
 
 const PATH = '/api/v1/payout-batches';
@@ -103,15 +104,7 @@ function Items({ batch }: { batch: PayoutBatch }) {
             ))}
         </Table.Tbody>
       </Table>
-      {items.hasNextPage && (
-        <Button
-          variant="default"
-          loading={items.isFetchingNextPage}
-          onClick={() => void items.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <ShowMore pages={items} />
     </Stack>
   );
 }

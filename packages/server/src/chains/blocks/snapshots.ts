@@ -37,7 +37,7 @@ export class Snapshots<Snapshot> {
     return await this.#reading;
   }
 
-  /** The next one that is asked for is read anew. */
+  /** Makes the next call of `youngerThan` read the chain again. */
   outdate(): void {
     if (this.#last !== undefined) this.#last.begunAtMs = Number.NEGATIVE_INFINITY;
   }

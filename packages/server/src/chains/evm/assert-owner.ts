@@ -17,7 +17,7 @@ export async function assertOwner(
   if (coldOwner !== own.coldOwner) throw new SigningBlocked('erc20', 'policy', ownerFault(own, coldOwner));
 }
 
-/** Nobody is asked for a mandate that could not be charged. */
+/** Turns the refusal into one that the page shows, so that no payer signs a mandate that could not be charged. */
 export function asUnbuildable(error: unknown): never {
   throw error instanceof SigningBlocked ? new UnbuildableTransfer(error.message) : error;
 }
