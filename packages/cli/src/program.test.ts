@@ -115,7 +115,9 @@ function documented(): { lines: string[]; inline: string[] } {
     readFileSync(path.join(ROOT, name), 'utf8'),
   );
   const blocks = texts.flatMap((text) =>
-    [...text.matchAll(/^```.*\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block),
+    [...text.matchAll(/^```.*\n([\s\S]*?)^```$/gm)].map(([, block = '']) =>
+      block.replaceAll(/ *\\\n */g, ' '),
+    ),
   );
   const inline = texts.flatMap((text) =>
     [...text.matchAll(/`((?:npx )?florin [a-z][^`\n]*)`/g)].map(([, code = '']) => code),
