@@ -7,6 +7,23 @@ import { expectAccessible } from './checkout-driver.ts';
 import { refusal } from './injected-wallet.ts';
 import { BUTTON, hasWallets, PRICE, TIMEOUT_MS, UNITS, walletShop } from './wallet-shop.ts';
 
+/** Its answers are no promises: each calls back once more with something else, and then fails. */
+const ANSWERS_TWICE = `addEventListener('eip6963:announceProvider', ({ detail: { provider } }) => {
+  if (provider.isDoubled) return;
+  provider.isDoubled = true;
+  const { request } = provider;
+  const again = { eth_requestAccounts: ['0x' + 'ee'.repeat(20)], eth_sendTransaction: '0x' + 'cd'.repeat(32) };
+  provider.request = (question) => {
+    const then = (take, fail) => {
+      request(question).then(take, fail).finally(() => {
+        take(again[question.method] ?? null);
+        fail(new Error('once more'));
+      });
+    };
+    return { then, catch: (fail) => new Promise(then).catch(fail) };
+  };
+})`;
+
 describe.skipIf(!hasWallets())(
   'wallets and scripts that lie, and answers that do not come',
   { timeout: 180_000 },
@@ -119,6 +136,20 @@ describe.skipIf(!hasWallets())(
       await payWith(second);
       await says(second, 'You refused in Test Fox');
       expect(asked).toBe(3);
+      await page.context().close();
+    });
+
+    test('a wallet that answers each question twice is believed once, and nothing is paid twice', async () => {
+      const wallet = await newWallet(2n * UNITS);
+      const { page, payment_id, faults } = await opened(wallet, { initScript: ANSWERS_TWICE });
+      await payWith(page);
+      await says(page, 'Sent. It waits for its block');
+      await says(page, 'A refund can go back to this wallet');
+      await mineUntil(page, 'Paid. Thank you!');
+      const asked = (method: string) => wallet.calls.filter((one) => one === method).length;
+      expect([asked('eth_sendTransaction'), asked('personal_sign')]).toEqual([1, 1]);
+      expect(await shop.store.payment(payment_id)).toMatchObject({ amount_received: PRICE * TOKEN });
+      expect(faults).toEqual([]);
       await page.context().close();
     });
 

@@ -7,6 +7,7 @@ import { by } from '../../scripts/local-chain.ts';
 import { PASSPHRASE } from '../chains/evm/real-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
+import { florin } from '../florin-command.ts';
 import { advanceLive } from '../journeys/subscription-worlds.ts';
 import { asOwner } from '../ledger.ts';
 import { billing, DAY, item } from '../subscriptions/billing.ts';
@@ -122,6 +123,10 @@ describe.skipIf(!hasAnvil())('a rotation whose command has died, of a merchant w
         message: expect.stringContaining(line),
       });
       expect(await faults()).toMatchObject([{ what: 'owner', line: expect.stringContaining(line) }]);
+      const { code, stdout } = await florin(['doctor', 'live', '--json'], { env: store.env });
+      expect(code).toBe(1);
+      const accounts = { check: 'accounts', status: 'missing', found: expect.stringContaining(line) };
+      expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(accounts));
       await expect(subscribed('customer-3')).rejects.toThrow('cannot be charged on this network');
       await setOwner(COLD.address);
       await enable();

@@ -12,7 +12,7 @@ import { SEND_JOB } from '../../packages/server/src/transfers/request-transfers.
 import { closeWallet } from '../../packages/server/src/transfers/rotation/index.ts';
 import type { SendContext } from '../../packages/server/src/transfers/send-context.ts';
 import { WalletRotated } from '../../packages/server/src/transfers/wallets/present-wallet.ts';
-import { readWallet } from '../../packages/server/src/transfers/wallets/wallet-queries.ts';
+import { readWallet, readWalletAt } from '../../packages/server/src/transfers/wallets/wallet-queries.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -237,6 +237,52 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       await paidOut(await pay('90.00'), 90_000_000n);
       await store.expectSettled();
       expect(await units(0)).toBe(0n);
+    },
+  );
+
+  test(
+    'fault 91: what was signed at a price that rose a hundredfold since it was decided is paid all the same',
+    LONG,
+    async () => {
+      const { app } = store.service;
+      const { client } = store.world;
+      const { merchantId } = store.merchant;
+      const { chain } = await viewOf();
+      const [rotation] = await asOwner<{ rotation_id: string }>(
+        store.service,
+        "select rotation_id from wallet_rotation where merchant_id = $1 and status = 'moving'",
+        [merchantId],
+      );
+      const groupId = rotation?.rotation_id ?? '';
+      const states = () =>
+        asOwner(
+          store.service,
+          "select status from transfer_attempt where group_id = $1 and movement ->> 'kind' = 'move'",
+          [groupId],
+        );
+      const before = (await states()).length;
+      await store.world.mint('USDT', hotOf(0), 5_000_000n);
+      for (const asset of ['USDT', null] as const) {
+        const facts = await chain.readRotation();
+        if (facts === null) throw new Error('the store is live');
+        const { move, plain } = facts.fees;
+        await client.setBalance({ address: hotOf(0), value: asset === null ? 20n * plain : move });
+        const amount = asset === null ? 16n * plain : 5_000_000n;
+        const wallet = await readWalletAt(chain, hotOf(0));
+        const movement = { kind: 'move', asset, amount } as const;
+        const order = { merchantId, groupId, currency: 'USDT', keyRef: 'hot:0', wallet, movement } as const;
+        await transact(app.db, (tx) => reserveMovement(tx, order, app.clock.nowSeconds()));
+        const base = plain / 30_000n;
+        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * base });
+        await store.world.mine(1);
+        const dueAtMs = app.clock.nowMs();
+        const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs, payload: { groupId } };
+        await transact(app.db, (tx) => enqueue(tx, [job]));
+        const count = before + (asset === null ? 2 : 1);
+        await store.until(states, Array(count).fill({ status: 'succeeded' }));
+      }
+      expect(await units(0)).toBe(0n);
+      await store.expectSettled();
     },
   );
 

@@ -24,6 +24,10 @@ export const ownerOf = ({ coldOwners }: Owners, own: OwnAddresses, account: numb
 export const accountAtCollector = (rules: Owners, own: OwnAddresses, account: number): Uint8Array =>
   collectorAccount(ownerOf(rules, own, account), own.hot(account, FIRST));
 
+/** All hot wallets that an account has had, the present one last. @param present number of that one */
+export const hotWallets = (own: Pick<OwnAddresses, 'hot'>, account: number, present: number): string[] =>
+  Array.from({ length: present + 1 }, (_, epoch) => own.hot(account, epoch));
+
 /**
  * A cold owner is there for the day on which a hot key was seen, so no key of this signer is one.
  *
@@ -36,7 +40,7 @@ export function checkColdOwners(
   epochOf: (account: number) => number,
 ): void {
   for (const [account, address] of coldOwners) {
-    const hot = Array.from({ length: epochOf(account) + 1 }, (_, epoch) => own.hot(account, epoch));
+    const hot = hotWallets(own, account, epochOf(account));
     if ([own.hot(0), own.owner(account), ...hot].includes(address))
       throw new SignerMistake(
         'policy',

@@ -10,6 +10,7 @@ import {
   BATCH_PAYOUT,
   Bench,
   type Bytes,
+  itemAt,
   MERCHANTS,
   payBytes,
   payment,
@@ -79,6 +80,15 @@ test('a rotated wallet hands its coins over to the present one and nowhere else,
     }
   expect(outcome(inEpoch(1), 1, move('USDT', 5n), moveBytes(at(1), 5n))).toBe('purpose');
   expect(outcome(inEpoch(0), 0, move('USDT', 5n), moveBytes(at(0), 5n))).toBe('purpose');
+});
+
+test('nothing is paid to a wallet of the account itself, of whichever epoch: the books would have it as paid', () => {
+  for (const present of [0, 1, 2])
+    for (let epoch = 0; epoch <= present; epoch++) {
+      const toOwn = approved(payment({ items: [{ ...itemAt(0), to: at(epoch) }] }));
+      expect(outcome(inEpoch(present), present, toOwn, payBytes(toOwn))).toBe('purpose');
+      expect(outcome(inEpoch(present), present, toOwn, transferBytes(toOwn))).toBe('purpose');
+    }
 });
 
 test('what a rotated wallet signed for an item counts for the wallet after it, as nothing that is an attack', () => {

@@ -2,7 +2,7 @@ import { readAddress } from './address.ts';
 import { isEqual, numberOf } from './bytes.ts';
 import type { Call } from './calldata.ts';
 import { checkAccount, checkMandate, readCall, tokenOf } from './collector-calls.ts';
-import { accountAtCollector, type OwnAddresses, ownerOf } from './collector-owner.ts';
+import { accountAtCollector, hotWallets, type OwnAddresses, ownerOf } from './collector-owner.ts';
 import {
   batchPayoutDeployment,
   collectorDeployment,
@@ -92,10 +92,11 @@ export function matchPurpose(facts: Facts): Movement {
 }
 
 function matchPayment(facts: Facts, purpose: Payment): Movement {
-  const { tx, rules, request } = facts;
-  if (request.account === 0) throw differs('the gas tank pays nobody');
+  const { tx, rules, request, book, epochOf } = facts;
+  const { account } = request;
+  if (account === 0) throw differs('the gas tank pays nobody');
   const token = tokenOf(rules, purpose.asset);
-  const own = [facts.book.hot(0), facts.book.hot(request.account)];
+  const own = [book.hot(0), ...hotWallets(book, account, epochOf(account))];
   const lost = [...rules.tokens.values(), rules.batchPayout, rules.collector, ...own];
   const isLost = (to: string) => lost.includes(to) || isLostOnEthereum(to);
   const items = paidItems(purpose, { read: readAddress, isLost });

@@ -49,7 +49,7 @@ export interface AccountSource {
 
 /**
  * Opens the account of a live merchant on a network. Its number is stored before the key is asked for, so a call that was
- * interrupted is repeated, and gets the same number.
+ * interrupted is repeated, and gets the same number. Who owns it at the collector is taken over afterwards (`takeColdOwner`).
  *
  * @param merchantId `NIL_ID` for the installation's own account, 0
  * @throws Error where the key belongs to another account
@@ -80,19 +80,12 @@ export async function openAccount(
     if (rows[0] === undefined) throw new Error('an insert of an account returned no row');
     return rows[0];
   });
-  const { account, epoch } = reserved;
-  const { extended_public_key: key, cold_owner } = reserved;
-  const { extendedPublicKey, coldOwner } =
-    key === null ? await source.readAccount(account) : { extendedPublicKey: key, coldOwner: cold_owner };
+  const { account, epoch, extended_public_key: key, cold_owner: coldOwner } = reserved;
+  const extendedPublicKey = key ?? (await source.readAccount(account)).extendedPublicKey;
   const beginsAt = reserved.begins_at ?? (await source.height());
   const { numUpdatedRows } = await db
     .updateTable('chain_account')
-    .set({
-      extended_public_key: extendedPublicKey,
-      begins_at: beginsAt,
-      // With the key, and never again by a call that was late.
-      cold_owner: sql`case when extended_public_key is null then ${coldOwner} else cold_owner end`,
-    })
+    .set({ extended_public_key: extendedPublicKey, begins_at: beginsAt })
     .where('network', '=', network)
     .where('account', '=', account)
     .where((e) =>

@@ -23,6 +23,7 @@ import { HistoryChanged, recordRefusal } from './history/history.ts';
 import { logOncePerMinute, logUnavailable, logWaiting } from './log-waiting.ts';
 import { isPausedByOperator } from './pauses.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
+import { coverSignedMoves } from './rotation/cover-moves.ts';
 import type { SendContext, TransferDeps } from './send-context.ts';
 import { type BlockedBy, nextRun } from './states.ts';
 import { refuel } from './wallets/prepare-wallet.ts';
@@ -292,6 +293,7 @@ async function sendAndWatch(context: SendContext, blockedBy: BlockedBy): Promise
   if (blocked === 'stopped' || watched.waiting.length === 0) return { blockedBy: blocked, finality };
   const replace = async (): Promise<BlockedBy> => {
     await refuel(context, watched.waiting);
+    await coverSignedMoves(context, watched.waiting);
     await replaceStuck(context, watched.waiting);
     return blocked;
   };

@@ -8,7 +8,6 @@ import {
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../../platform/jobs/index.ts';
-import { isLineDue } from '../../platform/observability/index.ts';
 import { dollarsOf } from '../../rates/index.ts';
 import { getMerchant, type Merchant } from '../../stores/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
@@ -22,6 +21,7 @@ import type { TransferDeps } from '../send-context.ts';
 import { assertPresentWallet, WalletClosing, WalletRotated } from '../wallets/present-wallet.ts';
 import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
 import { nextRotationStep, type RotationStep, type RotationWait, restSeconds, tokenIn } from './decide.ts';
+import { logRotationWait } from './log-wait.ts';
 import {
   endRotation,
   findLastRotation,
@@ -88,21 +88,9 @@ const isPassing = (error: unknown) =>
 function waitMs(deps: TransferDeps, rotation: RotationRow, reason: RotationWait): number {
   if (reason === 'moving' || reason === 'final') return SOON_MS;
   if (reason === 'home' || reason === 'dear') return HOURLY_MS;
-  const fields = { merchantId: rotation.merchant_id, network: rotation.network, waiting: reason };
-  if (isLineDue(deps.log, `rotation ${rotation.rotation_id} ${reason}`))
-    deps.log.error(fields, WAITS[reason]);
+  logRotationWait(deps, rotation, reason);
   return RETRY_MS;
 }
-
-const WAITS: Record<Exclude<RotationWait, 'moving' | 'final' | 'home' | 'dear'>, string> = {
-  tank_low:
-    'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
-  gas_ceiling:
-    'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow',
-  refused:
-    'a token does not leave a rotated wallet: it is paused, its issuer has blocked a wallet, or its moves revert',
-  owner: 'the collector still names a rotated wallet: run florin signer rotate once more',
-};
 
 interface Rotating {
   deps: TransferDeps;

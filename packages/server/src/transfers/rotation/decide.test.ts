@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RotationFacts } from '../../chains/port/index.ts';
 import {
+  coverMoves,
   nextRotationStep,
   ownerTasks,
   type RotationLimits,
@@ -222,6 +223,44 @@ test('nothing is moved while a movement is on its way, and the tank gives no mor
       expect(given + FEES.plain).toBeLessThanOrEqual(tank - 100n);
       expect(given).toBeLessThanOrEqual(gasCeiling);
       expect(given).toBeLessThanOrEqual(world.topUpMax ?? tank);
+    }),
+  );
+});
+
+test('what was signed is covered within the ceiling whatever it costs by now, once, and nothing that can be paid is', () => {
+  const signed = fc.record({ native: amount(5_000n), fees: amount(50_000n), moved: amount(5_000n) });
+  const tanks = fc.record({
+    native: amount(200_000n),
+    topUpMax: fc.option(fc.bigInt({ min: 500n, max: 5_000n }), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(signed, tanks, amount(CEILING), amount(30_000n), (wallet, held, tankSpending, before) => {
+      const { topUpMax } = held;
+      const tank = { address: 'tank', nextSequence: 0n, native: held.native };
+      const facts = { tank: topUpMax === undefined ? tank : { ...tank, topUpMax }, fees: FEES };
+      let { native } = wallet;
+      let given = before;
+      for (;;) {
+        const limits = { gasCeiling: CEILING, given, tankSpending };
+        const step = coverMoves(facts, limits, { ...wallet, keyRef: 'hot:0', native });
+        const missing = wallet.fees + wallet.moved - native;
+        expect(step === undefined).toBe(missing <= 0n);
+        if (step === undefined) break;
+        if (step.do === 'wait') {
+          const isCeiling = given + missing > CEILING || wallet.fees > CEILING;
+          expect(step.reason).toBe(isCeiling ? 'gas_ceiling' : 'tank_low');
+          const most = (missing * 5n) / 4n;
+          if (!isCeiling) expect(held.native - tankSpending).toBeLessThan(most + FEES.plain);
+          break;
+        }
+        expect(step).toMatchObject({ do: 'move', by: 'tank', movement: { kind: 'gas', to: 'hot:0' } });
+        const brought = step.do === 'move' && step.movement.kind === 'gas' ? step.movement.amount : 0n;
+        expect(brought).toBeGreaterThan(0n);
+        expect(brought).toBeLessThanOrEqual(topUpMax ?? (missing * 5n) / 4n);
+        native += brought;
+        given += brought;
+        expect(given).toBeLessThanOrEqual(CEILING);
+      }
     }),
   );
 });

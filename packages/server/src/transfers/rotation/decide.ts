@@ -156,24 +156,57 @@ const holdsMore = (tokens: ReadonlyMap<Asset, bigint>, units: bigint) =>
 
 const unitsOf = (tokens: ReadonlyMap<Asset, bigint>, asset: Asset) => tokens.get(asset) ?? 0n;
 
+/** What ether from the gas tank depends on. */
+type GasFacts = Pick<RotationFacts, 'tank'> & { fees: Pick<RotationFacts['fees'], 'plain'> };
+type GasLimits = Pick<RotationLimits, 'gasCeiling' | 'given' | 'tankSpending'>;
+
+/** Transactions that a rotated wallet has signed and no block holds. */
+export interface SignedMoves {
+  keyRef: RotatedKeyRef;
+  /** What the wallet holds, in wei. */
+  native: bigint;
+  /** The most that their fees can come to, and the native coin that they move. */
+  fees: bigint;
+  moved: bigint;
+}
+
+/**
+ * Ether for what a rotated wallet has signed and cannot pay. A move is decided at one price and signed, or signed again, at a
+ * later one, and no node takes it without cover: nothing but ether ends that, as its sequence holds up whatever comes next.
+ *
+ * @returns undefined where it can pay
+ */
+export function coverMoves(
+  facts: GasFacts,
+  limits: GasLimits,
+  { keyRef, native, fees, moved }: SignedMoves,
+): RotationStep | undefined {
+  // What is moved is no ether for fees, and may be above the ceiling.
+  const left = native - moved;
+  return left >= fees ? undefined : giveGas(facts, limits, { to: keyRef, native: left, needed: fees });
+}
+
 function giveGas(
-  facts: RotationFacts,
-  limits: RotationLimits,
+  facts: GasFacts,
+  limits: GasLimits,
   { to, native, needed }: { to: 'owner' | RotatedKeyRef; native: bigint; needed: bigint },
 ): RotationStep {
+  const missing = needed - native;
+  const room = least(limits.gasCeiling - native, limits.gasCeiling - (to === 'owner' ? 0n : limits.given));
+  if (missing > room) return wait('gas_ceiling');
   // A quarter more, as fees rise while it is on its way.
-  const missing = ((needed - native) * 5n) / 4n;
-  const { topUpMax = missing } = facts.tank;
-  const amount = topUpMax < missing ? topUpMax : missing;
-  const given = to === 'owner' ? 0n : limits.given;
-  if (amount <= 0n || native + amount > limits.gasCeiling || given + amount > limits.gasCeiling)
-    return wait('gas_ceiling');
+  const wanted = least((missing * 5n) / 4n, room);
+  const { topUpMax = wanted } = facts.tank;
+  const amount = least(wanted, topUpMax);
+  if (amount <= 0n) return wait('gas_ceiling');
   return fromTank(facts, limits, { kind: 'gas', amount, to }, amount + facts.fees.plain);
 }
 
+const least = (a: bigint, b: bigint) => (a < b ? a : b);
+
 function fromTank(
-  { tank }: RotationFacts,
-  { tankSpending }: RotationLimits,
+  { tank }: GasFacts,
+  { tankSpending }: GasLimits,
   movement: Extract<Movement, { kind: 'gas' | 'account' }>,
   cost: bigint,
 ): RotationStep {

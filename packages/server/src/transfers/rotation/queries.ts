@@ -1,11 +1,13 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
+import type { RotatedKeyRef } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import { ROTATION_MOVES, type RotationStatus } from '../states.ts';
 import '../tables.ts';
+import type { Wallet } from '../wallets/wallet-queries.ts';
 import { CLOSING_ALARM_SECONDS, rotationJob } from './rotation-job.ts';
 
 // A rotation closes a hot wallet (`closing`), and once nothing of the merchant is on its way there, another takes its place in
@@ -188,7 +190,10 @@ async function moveOn(
 }
 
 /** Ether that the gas tank has given to rotated wallets for a rotation, or may still, in wei. */
-export async function sumGiven(db: Db, { merchant_id, rotation_id }: RotationRow): Promise<bigint> {
+export async function sumGiven(
+  db: Db,
+  { merchant_id, rotation_id }: Pick<RotationRow, 'merchant_id' | 'rotation_id'>,
+): Promise<bigint> {
   const { rows } = await sql<{ given: string }>`
     select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as given from transfer_attempt
     where merchant_id = ${merchant_id} and group_id = ${rotation_id} and status <> 'failed'
@@ -221,4 +226,18 @@ export async function listOpenMovements(db: Db, { merchant_id, rotation_id }: Ro
     .where('group_id', '=', rotation_id)
     .where('status', 'in', ['reserved', 'signed', 'sent'])
     .execute();
+}
+
+/** Whether ether for a rotated wallet is on its way: the gas tank's sequence for it was not used when `tank` was read. */
+export async function isGettingGas(
+  tx: Tx,
+  { merchant_id, rotation_id }: Pick<RotationRow, 'merchant_id' | 'rotation_id'>,
+  { to, tank }: { to: RotatedKeyRef; tank: Wallet & { chainNext: bigint } },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from transfer_attempt
+    where merchant_id = ${merchant_id} and group_id = ${rotation_id} and sender = ${tank.sender} and sequence >= ${tank.chainNext}
+      and status in ('reserved', 'signed', 'sent') and movement ->> 'kind' = 'gas' and movement ->> 'to' = ${to}
+    limit 1`.execute(tx);
+  return rows.length > 0;
 }

@@ -1,0 +1,25 @@
+import { isLineDue } from '../../platform/observability/index.ts';
+import type { TransferDeps } from '../send-context.ts';
+import type { RotationWait } from './decide.ts';
+import type { RotationRow } from './queries.ts';
+
+const WAITS: Partial<Record<RotationWait, string>> = {
+  tank_low:
+    'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
+  gas_ceiling:
+    'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow',
+  refused:
+    'a token does not leave a rotated wallet: it is paused, its issuer has blocked a wallet, or its moves revert',
+  owner: 'the collector still names a rotated wallet: run florin signer rotate once more',
+};
+
+/** Tells people what a rotation waits for, once a minute; nothing of what passes by itself. */
+export function logRotationWait(
+  { log }: Pick<TransferDeps, 'log'>,
+  rotation: Pick<RotationRow, 'merchant_id' | 'rotation_id' | 'network'>,
+  reason: RotationWait,
+): void {
+  const message = WAITS[reason];
+  if (message === undefined || !isLineDue(log, `rotation ${rotation.rotation_id} ${reason}`)) return;
+  log.error({ merchantId: rotation.merchant_id, network: rotation.network, waiting: reason }, message);
+}
