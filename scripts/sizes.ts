@@ -6,9 +6,10 @@ const PACKAGES = path.join(ROOT, 'packages');
 
 /** What a module's code may be at most, in lines with comments and without tests. The longest path that fits counts. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  cli: 7_000,
+  cli: 6_700,
   console: 6_000,
-  contract: 3_100,
+  // The reader of payout files came here from the command line.
+  contract: 3_500,
   'embedded-postgres': 900,
   pages: 6_600,
   sdk: 4_000,

@@ -1,26 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
-import { TOTP } from 'otpauth';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { users } from '../../packages/server/src/console/accounts/index.ts';
-import { linkOf } from '../../packages/server/src/console/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
-import { driver, expectAccessible } from './checkout-driver.ts';
+import { expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
+import { consoleDriver, DESKTOP, HOSTILE, PASSWORD } from './console-driver.ts';
 
 const LONG_MS = 120_000;
-const PASSWORD = 'gravel-otter-lantern';
-const DESKTOP = { width: 1440, height: 900 };
-const HOSTILE = `<img src=x onerror="document.title='taken'">`;
 
 describe.skipIf(!hasChromium())('the console in a browser', () => {
   let service: TestService;
   let merchant: TestMerchant;
   let browser: Browser;
-  const { open, keep } = driver(() => browser);
+  const { open, keep, base, signIn, looks } = consoleDriver(() => ({ service, merchant, browser }));
 
   beforeAll(async () => {
     service = await startService({ worker: true });
@@ -32,38 +25,6 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await service.stop();
   });
 
-  const base = () =>
-    `${service.baseUrl.replace('127.0.0.1', 'localhost')}/console/${encodeId('merchant', merchant.merchantId)}/${encodeId('store', merchant.storeId)}`;
-
-  /** What the console asks of whoever moves money. @returns the recovery codes */
-  async function setFactorUp(page: Page): Promise<string[]> {
-    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
-    await page.locator('#totp').waitFor();
-    const secret = (await page.locator('#secret').innerText()).replaceAll(' ', '');
-    const code = new TOTP({ secret }).generate({ timestamp: service.app.clock.nowMs() });
-    await page.getByLabel(/six digits/).fill(code);
-    await page.locator('#totp').getByRole('button').click();
-    await page.getByText('Keep the recovery codes now').waitFor();
-    return (await page.locator('#codes').innerText()).split('\n');
-  }
-
-  /** A page of somebody with a role, who has given their second factor. */
-  async function signIn(role: string, options = {}) {
-    const { merchantId } = merchant;
-    const email = `${role}-${randomUUID()}@example.com`;
-    const { token, userId } = await users.inviteUser(service.app, { merchantId, email, role });
-    const opened = await open(linkOf(service.baseUrl, token), { viewport: DESKTOP, ...options });
-    await opened.page
-      .locator('#come')
-      .getByLabel(/Password/)
-      .fill(PASSWORD);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
-    const codes = role === 'viewer' ? [] : await setFactorUp(opened.page);
-    await opened.page.getByRole('link', { name: 'Open the console' }).click();
-    await opened.page.getByRole('heading', { name: 'Payments' }).waitFor();
-    return { ...opened, userId, codes };
-  }
-
   async function payment(order: string): Promise<string> {
     const session = await merchant.sdk.checkout.sessions.create({
       amount: 1_250n,
@@ -73,17 +34,6 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await merchant.sdk.testHelpers.checkout.sessions.pay(session.id, { currency: 'USDT', network: 'erc20' });
     return session.payment_id;
   }
-
-  const looks = async (page: Page, name: string) => {
-    await keep(page, `console-${name}`);
-    await expectAccessible(page);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await keep(page, `console-${name}-dark`);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 390, height: 844 });
-    await keep(page, `console-${name}-phone`);
-    await page.setViewportSize(DESKTOP);
-  };
 
   test('payments: an empty list, rows by the keyboard, one with its timeline, a refund', {
     timeout: LONG_MS,
@@ -124,50 +74,6 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     expect(await page.title()).toBe('Florin console');
     expect(faults).toEqual([]);
     await page.context().close();
-  });
-
-  test('payouts: a batch is submitted after the password was given again; a viewer cannot', {
-    timeout: LONG_MS,
-  }, async () => {
-    const { erc20 } = await merchant.sdk.testHelpers.addresses();
-    const made = await merchant.sdk.payouts.create(
-      {
-        currency: 'USDT',
-        description: HOSTILE,
-        items: [{ network: 'erc20', address: erc20.succeed, amount: '12.34' }],
-      },
-      { idempotencyKey: randomUUID() },
-    );
-    const { page, faults, userId, codes } = await signIn('finance');
-    await page.goto(`${base()}/payouts`);
-    await page.getByRole('link', { name: '12.34 USDT' }).click();
-    await page.getByRole('heading', { name: '12.34 USDT' }).waitFor();
-    await looks(page, 'payout');
-    await sql`update console_session set proved_at_ms = proved_at_ms - 300000 where user_id = ${userId}`.execute(
-      service.app.db,
-    );
-    await page.getByRole('button', { name: 'Submit' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Submit' }).click();
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByLabel('Code').fill(codes[0] ?? '');
-    await keep(page, 'console-proof');
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByText('completed', { exact: true }).waitFor();
-    expect((await merchant.sdk.payouts.retrieve(made.batch_id)).status).toBe('completed');
-    expect(faults.filter((fault) => !fault.includes('status of 403'))).toEqual([]);
-    await page.context().close();
-    const viewer = await signIn('viewer');
-    await viewer.page.goto(`${base()}/payouts/${made.batch_id}`);
-    await viewer.page.getByRole('heading', { name: '12.34 USDT' }).waitFor();
-    expect(await viewer.page.getByRole('button', { name: /Submit|Cancel/ }).count()).toBe(0);
-    await viewer.page.goto(`${base()}/payouts/pb_unknown`);
-    await viewer.page.getByRole('alert').getByText('There is no such payout batch.').waitFor();
-    await viewer.page.getByRole('alert').getByText(/^req_/).waitFor();
-    await viewer.page.getByRole('button', { name: 'Sign out' }).click();
-    await viewer.page.getByLabel('E-mail address').waitFor();
-    await viewer.page.goto(`${base()}/payouts`);
-    await viewer.page.getByLabel('E-mail address').waitFor();
-    await viewer.page.context().close();
   });
 
   test('customers, subscriptions and invoices: lists that lead to one, and from one to its own', {

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { batchKey, type PlannedBatch } from '@florin/contract/payout-file';
 import type { Florin, PayoutBatch } from '@florin/sdk';
 import { CommandFailure, reasonOf } from './failure.ts';
-import type { PlannedBatch } from './payout-file/plan.ts';
 import { noteProgress, noteToPeople } from './terminal.ts';
 
 const POLL_MS = 1_000;
@@ -29,7 +28,7 @@ export async function createBatches(
       ...(description === undefined ? {} : { description }),
     };
     try {
-      const idempotencyKey = keyOf(key, i, planned.length);
+      const idempotencyKey = await keyOf(key, i, planned.length);
       made.push(await payouts.create(input, idempotencyKey === undefined ? {} : { idempotencyKey }));
     } catch (error) {
       throw incomplete(
@@ -45,12 +44,8 @@ export async function createBatches(
 }
 
 /** One batch gets the key as given; each of several gets a key derived from it and from its place. */
-function keyOf(key: string | undefined, index: number, count: number): string | undefined {
-  if (key === undefined || count === 1) return key;
-  return createHash('sha256')
-    .update(JSON.stringify([key, index]))
-    .digest('hex');
-}
+const keyOf = async (key: string | undefined, index: number, count: number): Promise<string | undefined> =>
+  key === undefined || count === 1 ? key : await batchKey(key, index);
 
 function incomplete(verb: string, error: unknown, ids: readonly string[], count: number): CommandFailure {
   const so = ids.length === 0 ? '' : ` ${ids.length} of ${count} batches were ${verb}: ${ids.join(', ')}.`;

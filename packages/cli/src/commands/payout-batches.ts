@@ -1,11 +1,11 @@
+import { type PlannedBatch, planBatches, repeatsIn, totalOf } from '@florin/contract/payout-file';
 import type { Florin, PayoutBatch, PayoutItem } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { wrongUsage } from '../failure.ts';
 import { merchant } from '../operations.ts';
 import { choice, flag, network, page, token } from '../options.ts';
-import { type PlannedBatch, planBatches, repeatsIn, totalOf } from '../payout-file/plan.ts';
-import { readPayoutFile } from '../payout-file/read-file.ts';
 import { createBatches, noteFindings, outcomeOf, submitBatches, waitForBatches } from '../payout-run.ts';
+import { readPayoutFile } from '../read-payout-file.ts';
 import type { AddCommand } from '../resource.ts';
 import { noteToPeople } from '../terminal.ts';
 

@@ -46,6 +46,7 @@ const router = createRouter({
       page('/refunds', () => import('./pages/refunds.tsx'), 'RefundsPage'),
       page('/refunds/$id', () => import('./pages/refunds.tsx'), 'RefundPage'),
       page('/payouts', () => import('./pages/payouts.tsx'), 'PayoutsPage'),
+      page('/payouts/import', () => import('./pages/payout-import.tsx'), 'PayoutImportPage'),
       page('/payouts/$id', () => import('./pages/payout.tsx'), 'PayoutPage'),
       page('/customers', () => import('./pages/customers.tsx'), 'CustomersPage'),
       page('/customers/$id', () => import('./pages/customers.tsx'), 'CustomerPage'),

@@ -1,15 +1,13 @@
-import type { PayoutBatch, PayoutItem } from '@florin/contract/schemas';
-import { Alert, Stack, Table, Text } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { call, pathWith } from '../api.ts';
+import { faultyRowsCsv } from '@florin/contract/payout-file';
+import type { PayoutBatch } from '@florin/contract/schemas';
+import { Alert, Button, Group } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { saveFile } from '../csv.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
-import { CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
+import { NETWORK_NAMES, Status, Time } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
-import { ShowMore } from '../show-more.tsx';
 import { Trouble } from '../trouble.tsx';
-
-const PATH = '/api/v1/payout-batches';
-const PAGE = 50;
+import { allItems, PAYOUT_BATCHES, PayoutItems } from './payout-items.tsx';
 
 /** Until a worker takes it. */
 const CANCELABLE = new Set(['draft', 'needs_fix', 'pending_approval', 'pending']);
@@ -20,13 +18,13 @@ function Actions({ batch }: { batch: PayoutBatch }) {
   return (
     <>
       {batch.can_submit === true && (
-        <Action label="Submit" question={`Pay ${sum}?`} path={`${PATH}/${batch.batch_id}/submit`} />
+        <Action label="Submit" question={`Pay ${sum}?`} path={`${PAYOUT_BATCHES}/${batch.batch_id}/submit`} />
       )}
       {CANCELABLE.has(batch.status) && (
         <Action
           label="Cancel"
           question="Cancel this batch?"
-          path={`${PATH}/${batch.batch_id}/cancel`}
+          path={`${PAYOUT_BATCHES}/${batch.batch_id}/cancel`}
           isDangerous
         />
       )}
@@ -34,78 +32,35 @@ function Actions({ batch }: { batch: PayoutBatch }) {
   );
 }
 
-const ItemRow = ({ item }: { item: PayoutItem }) => (
-  <Table.Tr>
-    <Table.Td data-label="Row" className="number">
-      {item.index + 1}
-    </Table.Td>
-    <Table.Td data-label="Amount" className="number">
-      {item.amount}
-    </Table.Td>
-    <Table.Td data-label="Status">
-      <Status name={item.status} />
-      {[...item.validation_errors.map(({ message }) => message), item.failure_message].map(
-        (text) =>
-          text !== null && (
-            <Text key={text} size="sm" c="var(--bad)">
-              {text}
-            </Text>
-          ),
-      )}
-    </Table.Td>
-    <Table.Td data-label="Recipient">
-      <Maybe>{item.real_name}</Maybe>
-    </Table.Td>
-    <Table.Td data-label="Address">
-      <CopyId id={item.address} isShort />
-    </Table.Td>
-    <Table.Td data-label="Transaction">
-      <Maybe>{item.tx_id && <CopyId id={item.tx_id} isShort />}</Maybe>
-    </Table.Td>
-  </Table.Tr>
-);
-
-function Items({ batch }: { batch: PayoutBatch }) {
+/** The rows that were not paid as a file that can be paid again, each with its reason. */
+function FailedRows({ batch }: { batch: PayoutBatch }) {
   const place = usePlace();
-  const path = `${PATH}/${batch.batch_id}/items`;
-  const items = useInfiniteQuery({
-    queryKey: ['items', place, batch],
-    queryFn: ({ pageParam, signal }) =>
-      call<{ data: PayoutItem[]; has_more: boolean }>(
-        pathWith(path, { limit: PAGE, starting_after: pageParam }),
-        {
-          place,
-          signal,
+  const save = useMutation({
+    mutationFn: async () => {
+      const failed = await allItems(batch, place, 'failed');
+      const rows = failed.map(({ address, amount, network, real_name, memo, failure_message }) => ({
+        cells: {
+          address,
+          amount,
+          network,
+          currency: batch.currency,
+          ...(real_name !== null && { real_name }),
+          ...(memo !== null && { memo }),
         },
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.item_id : undefined),
-    placeholderData: (before) => before,
+        error: failure_message ?? '',
+      }));
+      saveFile(`${batch.batch_id}-failed.csv`, new Blob([faultyRowsCsv(rows)], { type: 'text/csv' }));
+    },
   });
-  if (items.error !== null) return <Trouble error={items.error} retry={() => void items.refetch()} />;
   return (
-    <Stack>
-      <Table className="list" aria-label="Items">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th className="number">Row</Table.Th>
-            <Table.Th className="number">Amount</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Recipient</Table.Th>
-            <Table.Th>Address</Table.Th>
-            <Table.Th>Transaction</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.data?.pages
-            .flatMap(({ data }) => data)
-            .map((item) => (
-              <ItemRow key={item.item_id} item={item} />
-            ))}
-        </Table.Tbody>
-      </Table>
-      <ShowMore pages={items} />
-    </Stack>
+    <>
+      {save.error !== null && <Trouble error={save.error} />}
+      <Group>
+        <Button size="xs" variant="default" loading={save.isPending} onClick={() => save.mutate()}>
+          Download the failed rows
+        </Button>
+      </Group>
+    </>
   );
 }
 
@@ -130,7 +85,7 @@ const factsOf = (batch: PayoutBatch) =>
 export const PayoutPage = () => (
   <Detail<PayoutBatch>
     list={{ title: 'Payouts', folder: 'payouts' }}
-    path={(id) => `${PATH}/${encodeURIComponent(id)}`}
+    path={(id) => `${PAYOUT_BATCHES}/${encodeURIComponent(id)}`}
     title={({ total_amount, currency }) => `${total_amount} ${currency}`}
     actions={(batch) => <Actions batch={batch} />}
   >
@@ -143,7 +98,8 @@ export const PayoutPage = () => (
         )}
         <Facts facts={factsOf(batch)} />
         <Section title="Items">
-          <Items batch={batch} />
+          {batch.failed_count > 0 && <FailedRows batch={batch} />}
+          <PayoutItems batch={batch} />
         </Section>
       </>
     )}

@@ -1,6 +1,9 @@
 import type { PayoutBatch } from '@florin/contract/schemas';
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
+import { useMay, usePlace } from '../place.ts';
 
 const PAYOUTS: ListDefinition<PayoutBatch> = {
   title: 'Payouts',
@@ -51,9 +54,24 @@ const PAYOUTS: ListDefinition<PayoutBatch> = {
     { name: 'currency', label: 'Currency', options: ['USDT', 'USDC'] },
   ],
   empty: {
-    text: 'No payouts yet. A file with a row for each recipient makes the first one:',
+    text: 'No payouts yet. A file with a row for each recipient makes the first one, here or from the command line:',
     command: 'npx florin payouts create payouts.csv --currency USDT',
   },
 };
 
-export const PayoutsPage = () => <List definition={PAYOUTS} />;
+export function PayoutsPage() {
+  const { merchant, store } = usePlace();
+  const may = useMay('create_payouts');
+  return (
+    <List
+      definition={PAYOUTS}
+      actions={
+        may && (
+          <Button size="sm" component={Link} to={`/${merchant}/${store}/payouts/import`}>
+            Pay from a file
+          </Button>
+        )
+      }
+    />
+  );
+}

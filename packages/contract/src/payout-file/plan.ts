@@ -1,4 +1,4 @@
-import { type Asset, formatAmount, type Network, parseAmount } from '@florin/contract/money';
+import { type Asset, formatAmount, type Network, parseAmount } from '../money.ts';
 import type { FileItem, FilePayout } from './read-items.ts';
 
 /** `PAYOUT_ITEMS_MAX` of the contract, whose schemas would take a start of every command longer. */
@@ -41,4 +41,11 @@ export function repeatsIn(items: readonly FileItem[]): { where: string; earlier:
     if (earlier === undefined) seen.set(key, where);
     return earlier === undefined ? [] : [{ where, earlier }];
   });
+}
+
+/** The key of one of several batches of a payout: a repeat of the payout under the same key makes none a second time. */
+export async function batchKey(key: string, index: number): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify([key, index]));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { attempt, CommandFailure } from '../failure.ts';
-import { FileFault } from './csv-rows.ts';
-import { decodeFile } from './decode.ts';
-import { type Defaults, FileFaults, type FilePayout, readCsv, readJson } from './read-items.ts';
+import {
+  type Defaults,
+  decodeFile,
+  FileFault,
+  FileFaults,
+  type FilePayout,
+  readCsv,
+  readJson,
+} from '@florin/contract/payout-file';
+import { attempt, CommandFailure } from './failure.ts';
 
 const FAULTS_SHOWN = 20;
 const READERS = { csv: readCsv, json: readJson };

@@ -1,10 +1,12 @@
-import { PAYOUT_ITEMS_MAX } from '@florin/contract/schemas';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { PAYOUT_ITEMS_MAX } from '../schemas/index.ts';
+import { type CellFault, checkRow, PAYOUT_FIELDS } from './check-row.ts';
 import { csvRows } from './csv-rows.ts';
 import { decodeFile } from './decode.ts';
-import { BATCH_ITEMS_MAX, planBatches, repeatsIn, totalOf } from './plan.ts';
-import { FileFaults, readCsv, readJson } from './read-items.ts';
+import { faultyRowsCsv } from './faulty-rows.ts';
+import { BATCH_ITEMS_MAX, batchKey, planBatches, repeatsIn, totalOf } from './plan.ts';
+import { FileFaults, readCsv, readJson, readRows } from './read-items.ts';
 
 const HEADING = 'address,amount,network,currency,real_name,memo';
 const csv = (...rows: string[]) => [HEADING, ...rows].join('\n');
@@ -172,4 +174,39 @@ test('a row that pays the same as an earlier one is named', () => {
 
 test('a batch holds as many items as the service takes', () => {
   expect(BATCH_ITEMS_MAX).toBe(PAYOUT_ITEMS_MAX);
+});
+
+test('a row has all of its faults, in the order of the columns, or somebody to pay', () => {
+  const cells = { address: '=1', amount: '1.234', network: 'btc', real_name: 'x'.repeat(501) };
+  expect(checkRow(cells, { currency: 'USDC' })).toEqual<CellFault[]>([
+    { field: 'address', what: '"=" at its beginning makes a formula' },
+    { field: 'amount', what: '"1.234" is not an amount such as 1200.50' },
+    { field: 'network', what: '"btc" is not one of erc20, trc20, spl' },
+    { field: 'real_name', what: 'it is longer than 500 characters' },
+  ]);
+  expect(checkRow({ address: 'A', amount: '2', network: 'TRC20' }, { currency: 'USDC' })).toEqual({
+    currency: 'USDC',
+    input: { address: 'A', amount: '2', network: 'trc20' },
+  });
+});
+
+test('faulty rows are a file that is read again as it was, whatever is in it', () => {
+  const text = fc.string({ unit: 'binary' }).filter((one) => one.trim() === one && /^[^=+\-@\t\r]/.test(one));
+  const row = fc.record(Object.fromEntries(PAYOUT_FIELDS.map((field) => [field, text])), {
+    requiredKeys: ['memo'],
+  });
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 1, maxLength: 5 }), (rows) => {
+      const faulty = rows.map((cells) => ({ cells, error: 'memo: a, "b"' }));
+      expect(readRows(faultyRowsCsv(faulty)).rows.map(({ cells }) => cells)).toEqual(rows);
+    }),
+  );
+  expect(faultyRowsCsv([{ cells: { memo: '=1' }, error: '' }])).toContain(`"'=1"`);
+});
+
+test('batches of one payout have keys of their own that a repeat has again', async () => {
+  const keys = await Promise.all(['a', 'b'].flatMap((key) => [0, 1].map((index) => batchKey(key, index))));
+  expect(new Set(keys).size).toBe(4);
+  expect(keys[0]).toBe(await batchKey('a', 0));
+  expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
 });

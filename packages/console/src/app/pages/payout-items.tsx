@@ -1,0 +1,181 @@
+import type { PayoutBatch, PayoutItem } from '@florin/contract/schemas';
+import { Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { call, type Place, pathWith } from '../api.ts';
+import { Action } from '../detail.tsx';
+import { textOf } from '../form.ts';
+import { FormDialog } from '../form-dialog.tsx';
+import { CopyId, Maybe, Status } from '../format.tsx';
+import { useMay, usePlace } from '../place.ts';
+import { ShowMore } from '../show-more.tsx';
+import { Trouble } from '../trouble.tsx';
+
+export const PAYOUT_BATCHES = '/api/v1/payout-batches';
+const PAGE = 50;
+
+/** While nothing of a batch is ordered. */
+const isEditable = ({ status }: PayoutBatch) => status === 'draft' || status === 'needs_fix';
+
+const FIELDS = [
+  { name: 'address', label: 'Address' },
+  { name: 'amount', label: 'Amount' },
+  { name: 'real_name', label: 'Recipient' },
+  { name: 'memo', label: 'Memo' },
+] as const;
+
+/** What the service found wrong with a field of an item: its paths are `items[3].address`. */
+const findingOf = ({ validation_errors }: PayoutItem, name: string) =>
+  validation_errors.find(({ field }) => field.endsWith(`.${name}`))?.message;
+
+/** Mends an item, or takes it out of its batch. */
+function ItemChanges({ item, batch }: { item: PayoutItem; batch: PayoutBatch }) {
+  const path = `${PAYOUT_BATCHES}/${batch.batch_id}/items/${item.item_id}`;
+  const inputOf = (fields: FormData) => {
+    const given = FIELDS.map(({ name }) => [name, textOf(fields, name).trim()] as const);
+    return { network: item.network, ...Object.fromEntries(given.filter(([, text]) => text !== '')) };
+  };
+  return (
+    <Group gap={4}>
+      <FormDialog
+        label="Mend"
+        submit="Save"
+        names={FIELDS.map(({ name }) => name)}
+        fields={(errorOf) =>
+          FIELDS.map(({ name, label }) => (
+            <TextInput
+              key={name}
+              name={name}
+              label={label}
+              defaultValue={item[name] ?? ''}
+              error={errorOf(name) ?? findingOf(item, name)}
+            />
+          ))
+        }
+        send={(fields) => ({ path, method: 'PUT', body: inputOf(fields) })}
+      />
+      <Action
+        label="Leave out"
+        question={`Leave row ${item.index + 1} out of this batch?`}
+        path={path}
+        method="DELETE"
+        isDangerous
+      />
+    </Group>
+  );
+}
+
+const ItemRow = ({ item, batch, isMine }: { item: PayoutItem; batch: PayoutBatch; isMine: boolean }) => (
+  <Table.Tr>
+    <Table.Td data-label="Row" className="number">
+      {item.index + 1}
+    </Table.Td>
+    <Table.Td data-label="Amount" className="number">
+      {item.amount}
+    </Table.Td>
+    <Table.Td data-label="Status">
+      <Status name={item.status} />
+      {[...item.validation_errors.map(({ message }) => message), item.failure_message].map(
+        (text) =>
+          text !== null && (
+            <Text key={text} size="sm" c="var(--bad)">
+              {text}
+            </Text>
+          ),
+      )}
+    </Table.Td>
+    <Table.Td data-label="Recipient">
+      <Maybe>{item.real_name}</Maybe>
+    </Table.Td>
+    <Table.Td data-label="Address">
+      <CopyId id={item.address} isShort />
+    </Table.Td>
+    <Table.Td data-label={isMine ? 'Changes' : 'Transaction'}>
+      {isMine ? (
+        <ItemChanges item={item} batch={batch} />
+      ) : (
+        <Maybe>{item.tx_id && <CopyId id={item.tx_id} isShort />}</Maybe>
+      )}
+    </Table.Td>
+  </Table.Tr>
+);
+
+interface ItemPage {
+  data: PayoutItem[];
+  has_more: boolean;
+}
+
+interface PageOf {
+  place: Place;
+  status?: PayoutItem['status'] | undefined;
+  after?: string | undefined;
+  limit?: number;
+  signal?: AbortSignal;
+}
+
+const readItems = (
+  { batch_id }: PayoutBatch,
+  { place, status, after, limit = PAGE, signal }: PageOf,
+): Promise<ItemPage> =>
+  call(pathWith(`${PAYOUT_BATCHES}/${batch_id}/items`, { status, limit, starting_after: after }), {
+    place,
+    signal,
+  });
+
+/** All items of a batch in a status. @throws ApiError */
+export async function allItems(
+  batch: PayoutBatch,
+  place: Place,
+  status: PayoutItem['status'],
+): Promise<PayoutItem[]> {
+  const items: PayoutItem[] = [];
+  for (let hasMore = true; hasMore; ) {
+    const page = await readItems(batch, { place, status, after: items.at(-1)?.item_id, limit: 100 });
+    items.push(...page.data);
+    hasMore = page.has_more;
+  }
+  return items;
+}
+
+interface PayoutItemsProps {
+  batch: PayoutBatch;
+  /** In this status alone. */
+  status?: PayoutItem['status'];
+}
+
+/** The items of a batch; while it is a draft they can be mended here. */
+export function PayoutItems({ batch, status }: PayoutItemsProps) {
+  const place = usePlace();
+  const isMine = useMay('create_payouts') && isEditable(batch);
+  const items = useInfiniteQuery({
+    queryKey: ['items', place, batch, status],
+    queryFn: ({ pageParam, signal }) => readItems(batch, { place, status, after: pageParam, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.item_id : undefined),
+    placeholderData: (before) => before,
+  });
+  if (items.error !== null) return <Trouble error={items.error} retry={() => void items.refetch()} />;
+  return (
+    <Stack>
+      <Table className="list" aria-label="Items">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th className="number">Row</Table.Th>
+            <Table.Th className="number">Amount</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th>Recipient</Table.Th>
+            <Table.Th>Address</Table.Th>
+            <Table.Th>{isMine ? 'Changes' : 'Transaction'}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.data?.pages
+            .flatMap(({ data }) => data)
+            .map((item) => (
+              <ItemRow key={item.item_id} item={item} batch={batch} isMine={isMine} />
+            ))}
+        </Table.Tbody>
+      </Table>
+      <ShowMore pages={items} />
+    </Stack>
+  );
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { TOTP } from 'otpauth';
+import type { Browser, Page } from 'playwright-core';
+import { users } from '../../packages/server/src/console/accounts/index.ts';
+import { linkOf } from '../../packages/server/src/console/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import type { TestMerchant, TestService } from '../service.ts';
+import { driver, expectAccessible } from './checkout-driver.ts';
+
+export const PASSWORD = 'gravel-otter-lantern';
+export const DESKTOP = { width: 1440, height: 900 };
+export const HOSTILE = `<img src=x onerror="document.title='taken'">`;
+
+interface Console {
+  service: TestService;
+  merchant: TestMerchant;
+  browser: Browser;
+}
+
+/** People of a merchant who use the console in a browser. */
+export function consoleDriver(get: () => Console) {
+  const { open, keep } = driver(() => get().browser);
+
+  const base = () => {
+    const { service, merchant } = get();
+    return `${service.baseUrl.replace('127.0.0.1', 'localhost')}/console/${encodeId('merchant', merchant.merchantId)}/${encodeId('store', merchant.storeId)}`;
+  };
+
+  /** What the console asks of whoever moves money. @returns the recovery codes */
+  async function setFactorUp(page: Page): Promise<string[]> {
+    const { service } = get();
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await page.locator('#totp').waitFor();
+    const secret = (await page.locator('#secret').innerText()).replaceAll(' ', '');
+    const code = new TOTP({ secret }).generate({ timestamp: service.app.clock.nowMs() });
+    await page.getByLabel(/six digits/).fill(code);
+    await page.locator('#totp').getByRole('button').click();
+    await page.getByText('Keep the recovery codes now').waitFor();
+    return (await page.locator('#codes').innerText()).split('\n');
+  }
+
+  /** A page of somebody with a role, who has given their second factor. */
+  async function signIn(role: string, options = {}) {
+    const { service, merchant } = get();
+    const { merchantId } = merchant;
+    const email = `${role}-${randomUUID()}@example.com`;
+    const { token, userId } = await users.inviteUser(service.app, { merchantId, email, role });
+    const opened = await open(linkOf(service.baseUrl, token), { viewport: DESKTOP, ...options });
+    await opened.page
+      .locator('#come')
+      .getByLabel(/Password/)
+      .fill(PASSWORD);
+    await opened.page.getByRole('button', { name: 'Sign in' }).click();
+    const codes = role === 'viewer' ? [] : await setFactorUp(opened.page);
+    await opened.page.getByRole('link', { name: 'Open the console' }).click();
+    await opened.page.getByRole('heading', { name: 'Payments' }).waitFor();
+    return { ...opened, userId, codes };
+  }
+
+  const looks = async (page: Page, name: string) => {
+    await keep(page, `console-${name}`);
+    await expectAccessible(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await keep(page, `console-${name}-dark`);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await keep(page, `console-${name}-phone`);
+    await page.setViewportSize(DESKTOP);
+  };
+
+  return { open, keep, base, signIn, looks };
+}

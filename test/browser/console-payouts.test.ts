@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { hasChromium, openBrowser } from './chromium.ts';
+import { consoleDriver, HOSTILE, PASSWORD } from './console-driver.ts';
+
+const LONG_MS = 120_000;
+
+describe.skipIf(!hasChromium())('payouts in the console', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  let browser: Browser;
+  const { keep, base, signIn, looks } = consoleDriver(() => ({ service, merchant, browser }));
+
+  beforeAll(async () => {
+    service = await startService({ worker: true });
+    merchant = await service.createMerchant();
+    browser = await openBrowser();
+  }, LONG_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service.stop();
+  });
+
+  test('payouts: a batch is submitted after the password was given again; a viewer cannot', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { erc20 } = await merchant.sdk.testHelpers.addresses();
+    const made = await merchant.sdk.payouts.create(
+      {
+        currency: 'USDT',
+        description: HOSTILE,
+        items: [{ network: 'erc20', address: erc20.succeed, amount: '12.34' }],
+      },
+      { idempotencyKey: randomUUID() },
+    );
+    const { page, faults, userId, codes } = await signIn('finance');
+    await page.goto(`${base()}/payouts`);
+    await page.getByRole('link', { name: '12.34 USDT' }).click();
+    await page.getByRole('heading', { name: '12.34 USDT' }).waitFor();
+    await looks(page, 'payout');
+    await sql`update console_session set proved_at_ms = proved_at_ms - 300000 where user_id = ${userId}`.execute(
+      service.app.db,
+    );
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Submit' }).click();
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Code').fill(codes[0] ?? '');
+    await keep(page, 'console-proof');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('completed', { exact: true }).waitFor();
+    expect((await merchant.sdk.payouts.retrieve(made.batch_id)).status).toBe('completed');
+    expect(faults.filter((fault) => !fault.includes('status of 403'))).toEqual([]);
+    await page.context().close();
+    const viewer = await signIn('viewer');
+    await viewer.page.goto(`${base()}/payouts/${made.batch_id}`);
+    await viewer.page.getByRole('heading', { name: '12.34 USDT' }).waitFor();
+    expect(await viewer.page.getByRole('button', { name: /Submit|Cancel/ }).count()).toBe(0);
+    await viewer.page.goto(`${base()}/payouts/pb_unknown`);
+    await viewer.page.getByRole('alert').getByText('There is no such payout batch.').waitFor();
+    await viewer.page.getByRole('alert').getByText(/^req_/).waitFor();
+    await viewer.page.getByRole('button', { name: 'Sign out' }).click();
+    await viewer.page.getByLabel('E-mail address').waitFor();
+    await viewer.page.goto(`${base()}/payouts`);
+    await viewer.page.getByLabel('E-mail address').waitFor();
+    await viewer.page.context().close();
+  });
+
+  test('payouts from a file: rows are mended beside their cells, drafts made once, mended, submitted and paid', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { erc20 } = await merchant.sdk.testHelpers.addresses();
+    const line = (i: number, changed: { address?: string; amount?: string; name?: string } = {}) =>
+      [
+        changed.address ?? erc20.succeed,
+        changed.amount ?? `${i}.00`,
+        'erc20',
+        changed.name ?? `Person ${i}`,
+      ].join(',');
+    const rows = Array.from({ length: 58 }, (_, i) => line(i + 1));
+    const text = [
+      'address,amount,network,real_name',
+      ...rows,
+      line(59, { amount: '1.234', name: HOSTILE }),
+      line(60, { address: '' }),
+      line(61, { address: `${erc20.succeed.slice(0, -1)}z` }),
+      line(62, { name: '=1+1' }),
+    ].join('\n');
+    const file = { name: 'salaries.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
+    const { page, faults } = await signIn('finance');
+    const choose = async () => {
+      await page.goto(`${base()}/payouts`);
+      await page.getByRole('link', { name: 'Pay from a file' }).click();
+      await page.getByLabel('CSV file').setInputFiles(file);
+      await page.getByLabel('Currency of rows without one').selectOption('USDT');
+    };
+    await page.goto(`${base()}/payouts/import`);
+    await page.getByLabel('CSV file').setInputFiles({ ...file, buffer: Buffer.from('name,sum\nA,1\n') });
+    await page
+      .getByRole('alert')
+      .getByText(/^row 1, column 1: "name" is none of/)
+      .waitFor();
+    await looks(page, 'payout-file');
+    await choose();
+    await page.getByText('3 rows with errors').waitFor();
+    await page.getByText('"1.234" is not an amount such as 1200.50').waitFor();
+    await looks(page, 'payout-rows');
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download these rows' }).click();
+    expect((await download).suggestedFilename()).toBe('salaries-errors.csv');
+    await page.getByLabel('Amount of row 60').fill('59.00');
+    await page.getByLabel('Address of row 61').fill(erc20.succeed);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Leave out row 63' }).click();
+    await page.getByRole('button', { name: 'Make the draft' }).click();
+    const mend = page.getByRole('region', { name: /^To mend in pb_/ });
+    await mend.getByText('invalid', { exact: true }).waitFor();
+    await looks(page, 'payout-drafts');
+    await mend.getByRole('button', { name: 'Mend' }).click();
+    const address = page.getByRole('dialog').getByLabel('Address');
+    expect(await address.getAttribute('aria-invalid')).toBe('true');
+    await address.fill(erc20.succeed);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: /^Submit the batch: .* USDT with fees$/ }).click();
+    await page
+      .getByRole('table', { name: 'Batches' })
+      .getByText(/pending|processing|completed/)
+      .waitFor();
+    const { data } = await merchant.sdk.payouts.list({});
+    expect([data[0]?.description, data[0]?.total_count, data[0]?.total_amount]).toEqual([
+      'salaries',
+      61,
+      '1891.00',
+    ]);
+    await choose();
+    await page.getByRole('button', { name: 'Leave all of them out' }).click();
+    await page.getByRole('button', { name: 'Make the draft' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/was made under this reference with other rows/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Back to the rows' }).click();
+    await page.getByLabel('Reference').fill('salaries, the rest');
+    await page.getByRole('button', { name: 'Make the draft' }).click();
+    await page.getByText(/^1 batch with 59 recipients/).waitFor();
+    expect((await merchant.sdk.payouts.list({})).data.map(({ status }) => status).includes('draft')).toBe(
+      true,
+    );
+    expect([faults, await page.title()]).toEqual([[], 'Florin console']);
+    await page.context().close();
+    const viewer = await signIn('viewer');
+    await viewer.page.goto(`${base()}/payouts/import`);
+    await viewer.page.getByText('Owners, admins and finance may create payouts.').waitFor();
+    await viewer.page.context().close();
+  });
+});
