@@ -320,6 +320,25 @@ create table public.deposit_owner (
   constraint deposit_owner_address_index_check CHECK ((address_index >= 0))
 );
 
+create table public.deposit_pool (
+  merchant_id uuid not null,
+  network text not null,
+  filled_to bigint not null default 0,
+  constraint deposit_pool_pkey PRIMARY KEY (merchant_id, network),
+  constraint deposit_pool_filled_to_check CHECK ((filled_to >= 0))
+);
+
+create table public.deposit_pool_address (
+  merchant_id uuid not null,
+  network text not null,
+  address_index bigint not null,
+  address text not null,
+  watch text not null,
+  constraint deposit_pool_address_pkey PRIMARY KEY (merchant_id, network, address_index),
+  constraint deposit_pool_address_merchant_id_network_watch_key UNIQUE (merchant_id, network, watch),
+  constraint deposit_pool_address_address_index_check CHECK ((address_index >= 0))
+);
+
 create table public.early_credit (
   merchant_id uuid not null,
   store_id uuid not null,
@@ -1029,6 +1048,14 @@ create table public.solana_mark (
   constraint solana_mark_previous_since_check CHECK ((previous_since >= '-1'::integer)),
   constraint solana_mark_reported_at_check CHECK ((reported_at >= '-1'::integer)),
   constraint solana_mark_since_check CHECK ((since >= '-1'::integer))
+);
+
+create table public.solana_token_account (
+  merchant_id uuid not null,
+  mint text not null,
+  owner text not null,
+  account text not null,
+  constraint solana_token_account_pkey PRIMARY KEY (merchant_id, mint, owner)
 );
 
 create table public.store (

@@ -312,6 +312,7 @@ const FOLLOWING = [
   'mail.receipt',
   'mandate.decided',
   'payment_methods.watch',
+  'payments.fill-pool',
   'payout_item.decided',
   'payouts.expire-approval',
   'refund.decided',

@@ -22,6 +22,7 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
 import { slicesOf } from '../../../packages/server/src/chains/rpc/slices.ts';
+import type { TokenAccounts } from '../../../packages/server/src/chains/solana/derive-accounts.ts';
 import { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
 import { HeadFeed } from '../../../packages/server/src/chains/solana/heads.ts';
 import { type Mark, type Marks, NO_MARK } from '../../../packages/server/src/chains/solana/marks.ts';
@@ -76,6 +77,24 @@ export class MemoryMarks implements Marks {
   async save(marks: ReadonlyMap<string, Mark>, _found: ReadonlyMap<string, Mark>): Promise<void> {
     for (const [account, mark] of marks) this.known.set(account, mark);
     this.#saved += marks.size;
+  }
+}
+
+/** Token accounts in memory, as a table keeps them. */
+class MemoryAccounts implements TokenAccounts {
+  readonly #known = new Map<string, string>();
+
+  async find(owners: readonly string[], mint: string): Promise<ReadonlyMap<string, string>> {
+    return new Map(
+      owners.flatMap((owner) => {
+        const account = this.#known.get(`${owner} ${mint}`);
+        return account === undefined ? [] : [[owner, account] as const];
+      }),
+    );
+  }
+
+  async save(accounts: ReadonlyMap<string, string>, mint: string): Promise<void> {
+    for (const [owner, account] of accounts) this.#known.set(`${owner} ${mint}`, account);
   }
 }
 
@@ -137,10 +156,13 @@ export class SolanaEnvironment {
     {
       account = 1,
       marks = new MemoryMarks() as Marks,
+      tokenAccounts = new MemoryAccounts() as TokenAccounts,
       network = this.network,
       signer = this.signer as SolanaSigner,
       merchantId = 'merchant',
       nowMs = () => Date.now(),
+      name = async (from: number, count: number) =>
+        Array.from({ length: count }, (_, i) => KEYS.deposit(account, from + i).address),
     } = {},
   ) {
     return new SolanaChain({
@@ -151,9 +173,11 @@ export class SolanaEnvironment {
         hot: KEYS.hot(account).address,
         feePayer: KEYS.hot(0).address,
         delegate: KEYS.delegate().address,
-        deposit: (index) => KEYS.deposit(account, index).address,
+        deposit: async (index) => KEYS.deposit(account, index).address,
+        name: ({ from, count }) => name(from, count),
       },
       marks,
+      tokenAccounts,
       log: createLogger('silent'),
       nowMs,
       signer,

@@ -1,6 +1,6 @@
 import { address } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Chain, UnbuildableTransfer } from '../../../packages/server/src/chains/port/port.ts';
+import { UnbuildableTransfer } from '../../../packages/server/src/chains/port/port.ts';
 import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
 import { tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
 import { nextSigning } from '../next-signing.ts';
@@ -8,7 +8,7 @@ import { FINAL_BLOCKS, SolanaEnvironment } from './environment.ts';
 
 let local: SolanaEnvironment;
 let rpc: SolanaEndpoints;
-let chain: Chain;
+let chain: ReturnType<SolanaEnvironment['open']>;
 
 beforeAll(async () => {
   local = await SolanaEnvironment.start();
@@ -100,4 +100,25 @@ describe('sweeps', () => {
     await expect(sweep(await paid([1n, 1n, 1n, 1n, 1n, 1n]))).rejects.toThrow(UnbuildableTransfer);
     await expect(sweep([])).rejects.toThrow(UnbuildableTransfer);
   });
+});
+
+test('addresses that the signer names are believed where they are wallets of nobody else and of one number each', async () => {
+  const named = await chain.nameAddresses({ from: 7, count: 3 });
+  const derived = await Promise.all([7, 8, 9].map((index) => chain.depositAddress({ index })));
+  expect(named).toEqual(derived);
+  const [one = '', other = ''] = named.map(({ address: text }) => text);
+  const mint = local.mint('USDC');
+  for (const [wrong, line] of [
+    [[one], 'names 1 addresses, not 2'],
+    [[one, one], 'one address for two numbers'],
+    [[one, await chain.sender('hot')], 'a wallet that is used otherwise'],
+    [[await chain.sender('tank'), other], 'a wallet that is used otherwise'],
+    [[one, mint], 'a wallet that is used otherwise'],
+    [[one, tokenAccountOf(one, mint)], 'what is no wallet of this network'],
+    [[one, `${other}1`], 'what is no wallet of this network'],
+  ] as const) {
+    const lied = local.open(rpc, { name: async () => [...wrong] });
+    await expect(lied.nameAddresses({ from: 7, count: 2 })).rejects.toThrow(line);
+  }
+  await expect(chain.nameAddresses({ from: 2 ** 31 - 1, count: 2 })).rejects.toThrow(RangeError);
 });

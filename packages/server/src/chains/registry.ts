@@ -11,10 +11,10 @@ import {
 } from './live-chains.ts';
 import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
-import type { SimulatedTiming } from './simulated/adapter.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
 import { SimulatedHolder } from './simulated/holder.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
+import type { SimulatedTiming } from './simulated/timing.ts';
 import { simulatedSignature } from './simulated/wallet.ts';
 
 export interface ChainOwner {

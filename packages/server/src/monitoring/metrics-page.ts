@@ -51,6 +51,7 @@ function showState(metrics: Metrics, state: ServiceState): void {
   showJobs(metrics, state);
   showTransfers(metrics, state);
   showTanks(metrics, state);
+  showPools(metrics, state);
   showRefunds(metrics, state);
   showApprovals(metrics, state);
   showWebhooks(metrics, state);
@@ -137,6 +138,14 @@ function showTanks(metrics: Metrics, { tanks }: ServiceState): void {
     'florin_gas_tank_read_timestamp_seconds',
     'When that was read.',
     labelled(({ readAt }) => readAt),
+  );
+}
+
+function showPools(metrics: Metrics, { pools }: ServiceState): void {
+  metrics.setGauge(
+    'florin_deposit_addresses_left',
+    'Deposit addresses that are left to the merchant with the fewest. At 0 its payers cannot choose the network.',
+    pools.map(({ network, left }) => ({ labels: { network }, value: Number(left) })),
   );
 }
 

@@ -1,4 +1,5 @@
 import { ledgerImbalance } from '../ledger/balances/index.ts';
+import { listPools } from '../payments/deposits/index.ts';
 import { countPendingApproval } from '../payouts/approvals/index.ts';
 import type { Clock, Db } from '../platform/db/index.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
@@ -26,6 +27,7 @@ async function readState(db: Db, clock: Clock) {
   const transfers = await transferHealth(db);
   const stops = await listStops(db);
   const tanks = await listTanks(db);
+  const pools = await listPools(db);
   const historyChanged = await hasHistoryChanged(db);
   const refunds = await shortRefunds(db);
   const approvals = { payouts: await countPendingApproval(db), refunds: await countAwaitingApproval(db) };
@@ -39,6 +41,7 @@ async function readState(db: Db, clock: Clock) {
     transfers,
     stops,
     tanks,
+    pools,
     historyChanged,
     refunds,
     approvals,

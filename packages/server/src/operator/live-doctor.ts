@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import { findAccountFaults, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { ChainUnavailable, WEI_PER_UNIT } from '../chains/port/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
+import { listPools } from '../payments/deposits/index.ts';
 import type { Config } from '../platform/config.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { listApprovers } from '../stores/approvers/index.ts';
@@ -29,6 +30,7 @@ export interface LiveCheck {
     | 'accounts'
     | 'tank'
     | 'contracts'
+    | 'addresses'
     | 'merchants'
     | 'installation'
     | 'alarms'
@@ -194,6 +196,7 @@ async function checkDatabase(
       ['accounts', () => (app.live === undefined ? LIVE_FIRST : checkAccounts(app.live))],
       ['tank', () => (app.live === undefined ? LIVE_FIRST : checkTank(app))],
       ['contracts', () => (app.live === undefined ? LIVE_FIRST : checkContracts(app))],
+      ['addresses', () => checkAddresses(app)],
       ['merchants', () => checkMerchants(app)],
       ['installation', () => checkInstallation(app)],
     ];
@@ -252,6 +255,19 @@ async function checkContracts(app: App): Promise<Finding> {
   if (wrong.length === 0) return ok('their code is that of this release');
   const found = wrong.map(({ contract, address, status }) => `${contract} ${address} ${status}`).join('; ');
   return missing(found, 'Run florin contracts verify, which says what to do about each.');
+}
+
+/** Where the signer names deposit addresses, it has to have named enough of them. */
+async function checkAddresses(app: App): Promise<Finding> {
+  const pools = await listPools(app.db);
+  if (pools.length === 0) return ok('no network in use has addresses that the signer names ahead');
+  const lines = pools.map(
+    ({ network, left, merchantId }) =>
+      `${network}: ${left} left to ${encodeId('merchant', merchantId)}, who has the fewest`,
+  );
+  const found = lines.join('; ');
+  if (!pools.some(({ isLow }) => isLow)) return ok(found);
+  return missing(found, 'Start the signer and florin work: nobody can choose a network without an address.');
 }
 
 async function checkMerchants(app: App): Promise<Finding> {

@@ -1,12 +1,14 @@
+import type { Network } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
 import { AddressPoolEmpty } from '../chains/port/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { merchantTime } from '../tenancy/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import type { MerchantMode } from '../tenancy/settings/index.ts';
-import { insertAddress, insertDepositOwner, nextAddressIndex } from './deposits/deposit-queries.ts';
+import { orderFill, takeAddress } from './deposits/address-pools.ts';
+import { insertAddress, insertDepositOwner } from './deposits/deposit-queries.ts';
 import { scanJob } from './deposits/jobs.ts';
 import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
 import { quoteOf, readRateOrUnavailable, withQuote } from './quotes/quote.ts';
@@ -17,7 +19,8 @@ import { lockPayment, type PaymentView, readPayment, updatePayment, upsertOption
  * Records the payer's choice of token and network. The option gets its address once, for ever, and a quote, which is
  * renewed when it has ended before any money was seen.
  *
- * @throws Fail `invalid_request` for an option that the session does not offer; `service_unavailable` without a rate
+ * @throws Fail `invalid_request` for an option that the session does not offer; `service_unavailable` without a rate, or where the network
+ *   has no address left
  */
 export async function chooseOption(
   deps: PaymentDeps,
@@ -40,7 +43,7 @@ export async function chooseOption(
       : undefined;
   const { quoteSeconds } = await paymentSettings(deps, merchant);
   const chain = deps.chains.of(merchant, network);
-  return await transact(deps.db, async (tx) => {
+  const chosen = transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, session.payment_id);
     const { payment } = view;
     const price = { amount: payment.amount, currency: payment.currency };
@@ -59,7 +62,7 @@ export async function chooseOption(
         ? {
             ...quote,
             earlier_quotes: [],
-            ...(await newAddress(tx, chain, { view, choice, mode: merchant.mode }, time.seconds)),
+            ...(await newAddress(tx, chain, { view, choice, mode: merchant.mode }, time)),
           }
         : withQuote(payment, known, quote);
     await upsertOption(tx, { ...option, chosen_at: time.seconds });
@@ -70,6 +73,10 @@ export async function chooseOption(
     });
     await enqueue(tx, [scanJob(merchantId, network, time.realMs)]);
     return await lockPayment(tx, merchantId, payment.payment_id);
+  });
+  return await chosen.catch((error: unknown) => {
+    if (error instanceof AddressPoolEmpty) return refuseEmpty(deps, merchantId, network);
+    throw error;
   });
 }
 
@@ -96,21 +103,15 @@ interface NewOption {
   mode: MerchantMode;
 }
 
-/** @throws Fail `service_unavailable` where the network has no address left */
+/** @throws AddressPoolEmpty */
 async function newAddress(
   tx: Tx,
   chain: ReturnType<PaymentDeps['chains']['of']>,
   { view, choice: { currency, network }, mode }: NewOption,
-  nowSeconds: number,
+  time: MerchantTime,
 ): Promise<PaymentOption & { merchant_id: string; payment_id: string; address: string; watch: string }> {
   const { merchant_id, payment_id } = view.payment;
-  const index = await nextAddressIndex(tx, { merchantId: merchant_id, network }, nowSeconds);
-  // Derived locally: no node is called while the row is locked.
-  const { address, watch } = await chain.depositAddress({ index: Number(index) }).catch((error: unknown) => {
-    if (!(error instanceof AddressPoolEmpty)) throw error;
-    const message = `No address on ${network} can be given out at the moment. Choose another network, or try again later.`;
-    throw new Fail('service_unavailable', { message, retryAfterSeconds: 60 });
-  });
+  const { address, watch, index } = await takeAddress(tx, chain, merchant_id, time);
   await insertAddress(tx, {
     merchant_id,
     network,
@@ -121,4 +122,11 @@ async function newAddress(
   });
   if (mode === 'live') await insertDepositOwner(tx, { merchant_id, network, watch, address_index: index });
   return { merchant_id, payment_id, currency, network, address, watch };
+}
+
+/** Nothing was changed. @throws Fail `service_unavailable`: it is known how the pool is filled, and when is not */
+async function refuseEmpty(deps: PaymentDeps, merchantId: string, network: Network): Promise<never> {
+  await transact(deps.db, (tx) => orderFill(tx, { merchantId, network }, deps.clock.nowMs()));
+  const message = `No address on ${network} can be given out at the moment. Choose another network, or try again later.`;
+  throw new Fail('service_unavailable', { message, retryAfterSeconds: 60 });
 }

@@ -9,6 +9,7 @@ export type ChainReader = Pick<
   | 'hotWallets'
   | 'unpayableAddresses'
   | 'depositAddress'
+  | 'nameAddresses'
   | 'nextSequence'
   | 'head'
   | 'blockHashes'

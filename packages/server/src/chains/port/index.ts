@@ -10,6 +10,7 @@ export type {
   ChargesPrecheck,
   CheckedMandate,
   Confirmations,
+  DepositAddress,
   Head,
   KeyRef,
   Mandate,

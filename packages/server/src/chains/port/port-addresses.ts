@@ -1,3 +1,13 @@
+/** BIP 32: the highest number of an address that a public key alone can derive. */
+export const DEPOSIT_INDEX_MAX = 2 ** 31 - 1;
+
+export interface DepositAddress {
+  /** Shown to the payer, canonical. */
+  address: string;
+  /** Its entry for `ScanQuery.watch`: opaque, store it beside the address. */
+  watch: string;
+}
+
 export interface ValidateOptions {
   /** Accept addresses that no private key controls (multisig vaults on spl). */
   allowProgramOwned?: boolean;

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Authority } from './authority.ts';
 import type { KeyRef, RotatedKeyRef } from './key-refs.ts';
-import type { AddressCheck, ValidateOptions } from './port-addresses.ts';
+import type { AddressCheck, DepositAddress, ValidateOptions } from './port-addresses.ts';
 import type {
   ChargeTerms,
   Mandate,
@@ -24,7 +24,8 @@ import type { SigningRequest } from './wallet-holder.ts';
 
 export type { Authority, SignedApproval } from './authority.ts';
 export { depositIndexOf, type KeyRef, type RotatedKeyRef, rotatedEpochOf } from './key-refs.ts';
-export type { AddressCheck, AddressFault, ValidateOptions } from './port-addresses.ts';
+export type { AddressCheck, AddressFault, DepositAddress, ValidateOptions } from './port-addresses.ts';
+export { DEPOSIT_INDEX_MAX } from './port-addresses.ts';
 export {
   AddressPoolEmpty,
   type BlockReason,
@@ -114,10 +115,19 @@ export interface Chain {
    * The canonical deposit address with that number, which payers send to: the same at every call, and never an address
    * that this port uses otherwise. Needs no node.
    *
-   * @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX`; AddressPoolEmpty where addresses are
-   *   made beforehand and none is left
+   * @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX`; AddressPoolEmpty where `nameAddresses`
+   *   names them, and not this one yet
    */
   depositAddress(request: { index: number }): Promise<DepositAddress>;
+
+  /**
+   * Asks the holder of the keys for the deposit addresses with these numbers: the same ones at each call, and those that `depositAddress`
+   * then has. They are stored before they are given out (`chains/pool`). Absent where `depositAddress` derives them.
+   *
+   * @param count 1 to 200
+   * @throws SignerUnavailable
+   */
+  nameAddresses?(request: { from: number; count: number }): Promise<readonly DepositAddress[]>;
 
   /**
    * Transfers to the watched addresses, in any token, in the order of blocks; transfers of zero are left out.
@@ -240,16 +250,6 @@ export interface BalancesAnswer {
   upTo?: bigint;
   /** Address as in the request → units; an address that holds nothing is absent. */
   balances: ReadonlyMap<string, bigint>;
-}
-
-/** BIP 32: the highest number of an address that a public key alone can derive. */
-export const DEPOSIT_INDEX_MAX = 2 ** 31 - 1;
-
-export interface DepositAddress {
-  /** Shown to the payer, canonical. */
-  address: string;
-  /** Its entry for `ScanQuery.watch`: opaque, store it beside the address. */
-  watch: string;
 }
 
 export interface TransferItem {

@@ -58,18 +58,9 @@ import { spreadOf } from './spread-balances.ts';
 import { readStatus } from './status.ts';
 import type { ChainId } from './tables.ts';
 import { faucetAddress } from './test-addresses.ts';
+import type { SimulatedTiming } from './timing.ts';
 import { findTransaction } from './transaction-queries.ts';
 import { walletOf } from './wallet.ts';
-
-/** How fast a simulated chain is. */
-export interface SimulatedTiming {
-  /** Seconds of the merchant's clock from block to block; default 1. */
-  blockSeconds?: number;
-  /** After which a block is final; default 3. */
-  confirmations?: number;
-  /** From which small deposits may be credited (none: finality is a matter of seconds). */
-  earlyConfirmations?: number;
-}
 
 export interface SimulatedChainOptions extends SimulatedTiming {
   /** Pool of the database that holds the schema `simchain`; never the product's transaction. */
@@ -96,6 +87,7 @@ export class SimulatedAdapter implements Chain {
   readonly #batched: BatchedCalls;
   readonly hotWallets = async () => [await this.sender('hot')];
   readonly readRotation = async () => null;
+  readonly nameAddresses?: NonNullable<Chain['nameAddresses']>;
 
   constructor(options: SimulatedChainOptions) {
     this.network = options.network;
@@ -107,6 +99,7 @@ export class SimulatedAdapter implements Chain {
     const early = options.earlyConfirmations ?? null;
     this.capabilities = { ...NETWORK_RULES[options.network].capabilities, confirmations: { final, early } };
     this.#batched = options.batched ?? new BatchedCalls(options.db);
+    if (options.namesAddresses === true) this.nameAddresses = (request) => this.#nameAddresses(request);
   }
 
   async validateAddress(address: string, options: ValidateOptions = {}): Promise<AddressCheck> {
@@ -160,6 +153,13 @@ export class SimulatedAdapter implements Chain {
     }
     const { address } = walletOf(this.id.merchantId, this.network, `deposit:${index}`);
     return { address, watch: address };
+  }
+
+  /** The holder is as far away as the node. */
+  async #nameAddresses({ from, count }: { from: number; count: number }): Promise<DepositAddress[]> {
+    await this.#nodeView();
+    const indexes = Array.from({ length: count }, (_, i) => from + i);
+    return await Promise.all(indexes.map((index) => this.depositAddress({ index })));
   }
 
   async cursorAt(height: bigint): Promise<string> {

@@ -20,21 +20,22 @@ export interface SweptAccount {
 }
 
 /** @throws UnbuildableTransfer */
-export function sweptAccounts(
+export async function sweptAccounts(
   network: SolanaNetwork,
   wallets: SolanaWallets,
   items: readonly SweepItem[],
-): SweptAccount[] {
+): Promise<SweptAccount[]> {
   if (items.length < 1 || items.length > SWEEPS_MAX)
     throw new UnbuildableTransfer(`${network.name} sweeps 1 to ${SWEEPS_MAX} addresses a transaction`);
-  return items.map(({ index, asset, amount }) => {
+  const swept = items.map(async ({ index, asset, amount }) => {
     const mint = mintOf(network, asset);
-    const owner = wallets.deposit(index);
+    const owner = await wallets.deposit(index);
     if (owner === undefined)
       throw new UnbuildableTransfer(`the signer has named no deposit address ${index}`);
     if (amount <= 0n) throw new UnbuildableTransfer('a sweep of nothing');
     return { account: tokenAccountOf(owner, mint), owner, mint, amount };
   });
+  return await Promise.all(swept);
 }
 
 /**

@@ -1,5 +1,4 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
-import { tokenAccountOf } from '@florin/signer/solana';
 import type { Logger } from '../../platform/observability/index.ts';
 import { checkSplAddress } from '../addresses/spl.ts';
 import type { ChainReader } from '../port/chain-reader.ts';
@@ -16,11 +15,13 @@ import {
   type KeyRef,
   type ScanAnswer,
   type ScanQuery,
+  SignerUnavailable,
   type ValidateOptions,
 } from '../port/port.ts';
 import { healthOf } from '../rpc/health.ts';
 import { readBlockHashes } from './block-hashes.ts';
 import { writeCursor } from './cursor.ts';
+import { type TokenAccounts, tokenAccountsOf } from './derive-accounts.ts';
 import { type HeadFeed, headOf, isFresh } from './heads.ts';
 import type { Marks } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
@@ -36,8 +37,10 @@ export interface SolanaWallets {
   feePayer: string;
   /** Of the installation: payers' wallets give it an allowance. */
   delegate: string;
-  /** Undefined: the signer has not named it yet. */
-  deposit(index: number): string | undefined;
+  /** As it was stored; undefined: the signer has not named it yet. */
+  deposit(index: number): Promise<string | undefined>;
+  /** Asks the signer. @throws SignerUnavailable */
+  name(request: { from: number; count: number }): Promise<readonly string[]>;
 }
 
 export interface ReaderOptions {
@@ -48,6 +51,7 @@ export interface ReaderOptions {
   wallets: SolanaWallets;
   /** Of the merchant's deposit addresses. */
   marks: Marks;
+  tokenAccounts: TokenAccounts;
   log: Logger;
   /** The slot at which the merchant's account was opened: a scan without cursor begins there (0). */
   beginsAt?: bigint | undefined;
@@ -85,7 +89,7 @@ export class SolanaReader implements ChainReader {
   async sender(keyRef: KeyRef): Promise<string> {
     const { hot, feePayer } = this.#options.wallets;
     if (keyRef === 'hot') return hot;
-    return keyRef === 'tank' ? feePayer : this.#deposit(depositIndexOf(keyRef) ?? Number.NaN);
+    return keyRef === 'tank' ? feePayer : await this.#deposit(depositIndexOf(keyRef) ?? Number.NaN);
   }
 
   async hotWallets(): Promise<readonly string[]> {
@@ -102,8 +106,24 @@ export class SolanaReader implements ChainReader {
   }
 
   async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
-    const address = this.#deposit(index);
+    const address = await this.#deposit(index);
     return { address, watch: address };
+  }
+
+  async nameAddresses({ from, count }: { from: number; count: number }): Promise<DepositAddress[]> {
+    assertIndex(from);
+    assertIndex(from + count - 1);
+    const named = await this.#options.wallets.name({ from, count });
+    if (named.length !== count) throw misnamed(`${named.length} addresses, not ${count}`);
+    const others = await this.unpayableAddresses();
+    const unique = new Set(named);
+    if (unique.size !== count) throw misnamed('one address for two numbers');
+    for (const address of named) {
+      const { ok, canonical } = checkSplAddress(address);
+      if (!ok || canonical !== address) throw misnamed('what is no wallet of this network');
+      if (others.includes(address)) throw misnamed('a wallet that is used otherwise');
+    }
+    return named.map((address) => ({ address, watch: address }));
   }
 
   async nextSequence(_sender: string): Promise<null> {
@@ -126,14 +146,15 @@ export class SolanaReader implements ChainReader {
   }
 
   async balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer> {
-    const { feed, node, network } = this.#options;
+    const { feed, node, network, tokenAccounts } = this.#options;
     const { tip, final } = await feed.heads();
     const { slot } = at === 'final' ? final : tip;
     const mint = network.tokens[asset]?.mint;
     // Nobody holds here what this network does not take.
     if (mint === undefined) return { height: slot, balances: new Map() };
-    const unique = [...new Set(addresses)];
-    const accounts = unique.map((owner) => ({ account: tokenAccountOf(owner, mint), owner, mint }));
+    // Hot wallets and strangers are among them.
+    const known = await tokenAccountsOf(tokenAccounts, { owners: addresses, mint, save: false });
+    const accounts = [...known].map(([owner, account]) => ({ account, owner, mint }));
     const reads =
       at === 'final'
         ? ({ commitment: 'finalized', endpoints: 'two' } as const)
@@ -149,8 +170,8 @@ export class SolanaReader implements ChainReader {
   }
 
   async scan(query: ScanQuery): Promise<ScanAnswer> {
-    const { network, node, feed, marks, log, beginsAt = 0n } = this.#options;
-    return await scanAccounts({ network, node, feed, marks, log, beginsAt }, query);
+    const { beginsAt = 0n } = this.#options;
+    return await scanAccounts({ ...this.#options, beginsAt }, query);
   }
 
   async cursorAt(height: bigint): Promise<string> {
@@ -165,10 +186,9 @@ export class SolanaReader implements ChainReader {
     }, nowMs);
   }
 
-  #deposit(index: number): string {
-    if (!Number.isInteger(index) || index < 0 || index > DEPOSIT_INDEX_MAX)
-      throw new RangeError(`a deposit address has a number from 0 to ${DEPOSIT_INDEX_MAX}`);
-    const address = this.#options.wallets.deposit(index);
+  async #deposit(index: number): Promise<string> {
+    assertIndex(index);
+    const address = await this.#options.wallets.deposit(index);
     if (address === undefined) throw new AddressPoolEmpty('spl');
     return address;
   }
@@ -178,6 +198,14 @@ export class SolanaReader implements ChainReader {
     return ASSETS.flatMap((asset) => tokens[asset]?.mint ?? []);
   }
 }
+
+function assertIndex(index: number): void {
+  if (!Number.isInteger(index) || index < 0 || index > DEPOSIT_INDEX_MAX)
+    throw new RangeError(`a deposit address has a number from 0 to ${DEPOSIT_INDEX_MAX}`);
+}
+
+const misnamed = (what: string) =>
+  new SignerUnavailable('spl', `the signer names ${what} as deposit addresses`);
 
 function refuse(address: string, code: NonNullable<AddressCheck['code']>): AddressCheck {
   return { ok: false, canonical: address, code, warnings: [] };

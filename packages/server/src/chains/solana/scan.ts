@@ -1,5 +1,4 @@
 import { ASSETS } from '@florin/contract/money';
-import { tokenAccountOf } from '@florin/signer/solana';
 import { isLineDue, type Logger } from '../../platform/observability/index.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
@@ -7,6 +6,7 @@ import { scanLimit } from '../port/port-scan.ts';
 import { slicesOf } from '../rpc/slices.ts';
 import { readApart, Unread } from './apart.ts';
 import { baseOf, compareTransfers, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
+import { type TokenAccounts, tokenAccountsOf } from './derive-accounts.ts';
 import { type HeadFeed, type Heads, headOf } from './heads.ts';
 import { type HistoryQuery, type Listed, readHistory, readTransactions } from './history.ts';
 import { assertWhole } from './ledger-range.ts';
@@ -28,6 +28,7 @@ export interface ScanContext {
   node: SolanaNode;
   feed: HeadFeed;
   marks: Marks;
+  tokenAccounts: TokenAccounts;
   log: Logger;
   /** What a scan without cursor begins with. */
   beginsAt: bigint;
@@ -271,7 +272,7 @@ function changeOf(
 
 /** The token accounts of the watched addresses, for each token of the network. */
 async function listAccounts(
-  { network }: ScanContext,
+  { network, tokenAccounts }: ScanContext,
   { watch }: ScanQuery,
 ): Promise<Map<string, WatchedAccount>> {
   const owners = 'all' in watch ? await watch.all() : watch;
@@ -279,10 +280,8 @@ async function listAccounts(
   for (const asset of ASSETS) {
     const mint = network.tokens[asset]?.mint;
     if (mint === undefined) continue;
-    for (const owner of owners) {
-      const account = tokenAccountOf(owner, mint);
-      accounts.set(account, { account, owner, asset, mint });
-    }
+    const known = await tokenAccountsOf(tokenAccounts, { owners, mint, save: true });
+    for (const [owner, account] of known) accounts.set(account, { account, owner, asset, mint });
   }
   return accounts;
 }

@@ -65,7 +65,7 @@ export class SolanaSender {
 
   async buildSweep(spec: SweepSpec): Promise<SignedTx> {
     const { network, node, feed, wallets, marks } = this.#options;
-    const swept = sweptAccounts(network, wallets, spec.items);
+    const swept = await sweptAccounts(network, wallets, spec.items);
     const accounts = swept.map(({ account }) => account);
     const { tip } = await feed.newHeads();
     // Before there are bytes that anybody could send.

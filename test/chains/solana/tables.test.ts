@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TokenAccountTable } from '../../../packages/server/src/chains/solana/account-table.ts';
+import { tokenAccountsOf } from '../../../packages/server/src/chains/solana/derive-accounts.ts';
 import { MarkTable } from '../../../packages/server/src/chains/solana/mark-table.ts';
 import { type Mark, NO_MARK } from '../../../packages/server/src/chains/solana/marks.ts';
 import { connect, type Db } from '../../../packages/server/src/platform/db/db.ts';
 import { newId } from '../../../packages/server/src/platform/db/ids/ids.ts';
+import { solanaAddressOf, tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
 import { createDatabase } from '../../database.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -81,4 +85,53 @@ test('two processes that save the same accounts at once leave a mark of either',
   const found = await new MarkTable(db, merchantId).find(accounts);
   expect(found.size).toBe(accounts.length);
   for (const one of found.values()) expect([1n, 2n, 3n, 4n]).toContain(one.amount);
+});
+
+const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const ownersOf = (name: string, count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    solanaAddressOf(Uint8Array.from(createHash('sha256').update(`${name} ${i}`).digest())),
+  );
+
+test('token accounts of watched addresses are derived once, for all processes, and a few in one turn', async () => {
+  const merchantId = newId();
+  const table = new TokenAccountTable(db, merchantId);
+  const owners = ownersOf('a watched address', 400);
+  let turns = 0;
+  let isDeriving = true;
+  const takeTurns = async () => {
+    while (isDeriving) {
+      turns += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const turning = takeTurns();
+  const first = await tokenAccountsOf(table, { owners, mint: MINT, save: true });
+  isDeriving = false;
+  await turning;
+  expect(turns).toBeGreaterThanOrEqual(400 / 20 - 1);
+  expect(first).toEqual(new Map(owners.map((owner) => [owner, tokenAccountOf(owner, MINT)])));
+  expect(await new TokenAccountTable(db, merchantId).find(owners, MINT)).toEqual(first);
+  // What is stored is taken: nothing is derived of it again.
+  const [one = ''] = owners;
+  const planted = new Map([[one, 'as it was stored']]);
+  const another = new TokenAccountTable(db, newId());
+  await another.save(planted, MINT);
+  await another.save(new Map([[one, 'by another process']]), MINT);
+  expect((await tokenAccountsOf(another, { owners, mint: MINT, save: false })).get(one)).toBe(
+    'as it was stored',
+  );
+  expect(await another.find(owners, MINT)).toEqual(planted);
+  expect(await another.find(owners, one)).toEqual(new Map());
+});
+
+test('two processes that derive the same token accounts at once both have them', async () => {
+  const merchantId = newId();
+  const owners = ownersOf('an address of two processes', 60);
+  const both = await Promise.all(
+    [owners, owners.toReversed()].map((list) =>
+      tokenAccountsOf(new TokenAccountTable(db, merchantId), { owners: list, mint: MINT, save: true }),
+    ),
+  );
+  expect(both[0]).toEqual(both[1]);
 });

@@ -1,0 +1,1 @@
+export { addToPool, findPooled, openPool, type PoolPlace, readPool } from './address-pool.ts';

@@ -1,0 +1,11 @@
+/** How a simulated chain behaves: how fast it is, and who makes its addresses. */
+export interface SimulatedTiming {
+  /** Seconds of the merchant's clock from block to block; default 1. */
+  blockSeconds?: number;
+  /** After which a block is final; default 3. */
+  confirmations?: number;
+  /** From which small deposits may be credited (none: finality is a matter of seconds). */
+  earlyConfirmations?: number;
+  /** The holder of the keys names deposit addresses ahead, as where no public key derives them (false). */
+  namesAddresses?: boolean;
+}
