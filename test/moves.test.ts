@@ -6,17 +6,22 @@ import {
   type PaymentMethodRow,
   updatePaymentMethod,
 } from '../packages/server/src/payment-methods/queries.ts';
+import { writeEnds } from '../packages/server/src/payments/charges/charge-queries.ts';
 import {
   lockPayment,
   updatePayment,
+  updatePayments,
   upsertTransactions,
 } from '../packages/server/src/payments/reads/queries.ts';
 import {
+  inputOf,
   lockBatch,
   moveItems,
   readItems,
+  replaceItem,
   updateBatch,
   updateItem,
+  writeFindings,
   writeSettled,
 } from '../packages/server/src/payouts/queries.ts';
 import type { Tx } from '../packages/server/src/platform/db/db.ts';
@@ -97,6 +102,23 @@ test('a canceled batch and its items go nowhere', async () => {
       ),
     ),
   ).rejects.toThrow(broken('only items that are processing are settled'));
+  const checkedOf = (items: Awaited<ReturnType<typeof readItems>>) =>
+    items.map((item) => ({
+      index: item.index,
+      input: inputOf(item),
+      canonical: item.address,
+      amount: item.amount,
+      fee: 0n,
+      errors: [],
+    }));
+  await expect(onBatch((tx, batch, items) => writeFindings(tx, batch, checkedOf(items)))).rejects.toThrow(
+    broken('only items of a batch that was not submitted are checked'),
+  );
+  await expect(
+    onBatch(async (tx, batch, items) => {
+      for (const checked of checkedOf(items)) await replaceItem(tx, batch, checked);
+    }),
+  ).rejects.toThrow(broken('the item may become valid'));
   expect((await calls.items(batch_id)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
 });
 
@@ -113,6 +135,22 @@ test('a canceled payment does not wait for money again', async () => {
       return await updatePayment(tx, payment, { status: 'processing' });
     }),
   ).rejects.toThrow(broken('a payment goes from cancelled to processing'));
+  const statusOf = async () =>
+    (await inTransaction((tx) => lockPayment(tx, merchant.merchantId, paymentId))).payment.status;
+  await expect(
+    inTransaction(async (tx) => {
+      const { payment: before } = await lockPayment(tx, merchant.merchantId, paymentId);
+      const change = { ...before, status: 'pending' } as const;
+      await updatePayments(tx, merchant.merchantId, [{ before, change }]);
+    }),
+  ).rejects.toThrow(broken('a payment goes from cancelled to pending'));
+  await expect(
+    inTransaction(async (tx) => {
+      const before = await lockPayment(tx, merchant.merchantId, paymentId);
+      await writeEnds(tx, [{ before, end: { status: 'frozen' } }]);
+    }),
+  ).rejects.toThrow(broken('a payment goes from cancelled to frozen'));
+  expect(await statusOf()).toBe('cancelled');
 });
 
 test('a final deposit is not seen again, nor gone', async () => {
@@ -178,7 +216,7 @@ let attempts = 0n;
 async function reserve(tx: Tx, transfer: Awaited<ReturnType<typeof queueTransfer>>['transfer']) {
   const number = attempts++;
   const wallet = { sender: '0xhot', sequence: number, ordinal: number, previous: null };
-  await insertAttempts(tx, [{ attemptId: newId(), ...wallet, members: [transfer] }], 1);
+  await insertAttempts(tx, [{ attemptId: newId(), ...wallet, transfers: [transfer] }], 1);
 }
 
 test('a failed transfer is neither paid nor sent', async () => {
@@ -214,9 +252,9 @@ test('an attempt without stored bytes is neither sent nor paid', async () => {
     const [attempt] = await live();
     if (attempt === undefined) throw new Error('the attempt was not written');
     await markSent(tx, merchant.merchantId, [attempt.attempt_id], 1);
-    const members = [{ transferId: transfer.transfer_id, to: 'succeeded' as const }];
+    const transfers = [{ transferId: transfer.transfer_id, to: 'succeeded' as const }];
     const none = { detail: null, height: null, fee: null, signed: null, paidBy: new Map() };
-    const outcome = { attempt, verdict: { attempt: 'succeeded' as const, members }, ...none };
+    const outcome = { attempt, verdict: { attempt: 'succeeded' as const, transfers }, ...none };
     expect(await closeAttempts(tx, merchant.merchantId, [outcome], 1)).toEqual([]);
     expect((await live()).map(({ status }) => status)).toEqual(['reserved']);
     expect(await read()).toEqual(['sending']);

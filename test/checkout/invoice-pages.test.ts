@@ -124,7 +124,7 @@ test('it does not expire: a year later it is paid at a quote of that day, and th
   const amount = BigInt((await own.read()).pay_amount ?? 0);
   await shop.send(first.address, { amount });
   await shop.scan();
-  expect(await own.state()).toBe('busy');
+  expect(await own.state()).toBe('money');
   expect(await own.eventTypes()).toEqual([{ paymentId: own.paymentId, invoiceId: own.invoiceId }]);
   await shop.settle();
   expect(await own.read()).toMatchObject({ status: 'completed', exceptions: [] });
@@ -200,10 +200,10 @@ test('seen money for an invoice that a charge has paid is held, and the page exp
   await shop.scan();
   expect(await own.close('paid')).toBe(true);
   expect(await own.read()).toMatchObject({ status: 'processing' });
-  expect(await own.state()).toBe('busy');
+  expect(await own.state()).toBe('money');
   await shop.settle();
   expect(await own.read()).toMatchObject({ status: 'expired', completed_at: null });
-  expect(await own.state()).toBe('over');
+  expect(await own.state()).toBe('expired');
   expect(await shop.balance()).toMatchObject({ available: 0, held: HUNDRED });
   expect(await eventTypesOf(shop.merchant, own.session.payment_id)).toEqual([]);
 });
@@ -220,11 +220,11 @@ test('if an invoice is paid otherwise while late money waits for a rate, the pag
   await setRate('USDT/USD=2');
   await shop.send(address, { amount: 50n * BigInt(TOKEN) });
   await shop.settle();
-  expect(await own.state()).toBe('busy');
+  expect(await own.state()).toBe('money');
   expect(await own.close('expired')).toBe(false);
   expect(await own.close('paid')).toBe(true);
   expect(await own.read()).toMatchObject({ status: 'expired', amount_received: 50 * TOKEN });
-  expect(await own.state()).toBe('over');
+  expect(await own.state()).toBe('expired');
   expect(await shop.balance()).toMatchObject({ available: 0, held: 50 * TOKEN });
 });
 

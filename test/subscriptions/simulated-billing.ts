@@ -11,7 +11,7 @@ import {
   tryCharge,
 } from '../../packages/server/src/subscriptions/decide/charge.ts';
 import { type Creation, decideCreation } from '../../packages/server/src/subscriptions/decide/creation.ts';
-import { type DecisionContext, Draft } from '../../packages/server/src/subscriptions/decide/draft.ts';
+import { BillingDraft, type DecisionContext } from '../../packages/server/src/subscriptions/decide/draft.ts';
 import { decideDue } from '../../packages/server/src/subscriptions/decide/due.ts';
 import type {
   Decision,
@@ -195,8 +195,8 @@ export class World {
     return { subscription: this.subscription, invoices: this.open };
   }
 
-  draft(decide: (draft: Draft) => void): void {
-    const draft = new Draft(this.facts, this.context);
+  draft(decide: (draft: BillingDraft) => void): void {
+    const draft = new BillingDraft(this.facts, this.context);
     decide(draft);
     this.apply(draft.decision);
   }
@@ -367,7 +367,7 @@ export class World {
       return decideCancel(facts, { at: this.now + 1 + (pick % 9_000_000) }, context);
     if (deed === 'cancelAt') return decideUpdate(facts, { cancelAt: null, changesMore: false }, context);
     if (deed === 'pay' && methodId !== null && chosen?.pendingChargeId === null && chosen.page !== 'money') {
-      const draft = new Draft(facts, context);
+      const draft = new BillingDraft(facts, context);
       payNow(draft, chosen.id);
       return draft.decision;
     }
@@ -378,8 +378,8 @@ export class World {
 
   changeItems(amount: bigint, proration: NonNullable<Update['items']>['proration']): Decision {
     const { status, periodEnd } = this.subscription;
-    const covering = [...this.invoices.values()].reverse().filter(isCovering(this.subscription));
-    const facts = { ...this.facts, covering };
+    const paidInPeriod = [...this.invoices.values()].reverse().filter(isCovering(this.subscription));
+    const facts = { ...this.facts, paidInPeriod };
     const isProrated = proration === 'now' && status !== 'trialing' && this.now < periodEnd;
     if (isProrated) this.books.changes(facts, amount, this.now);
     return decideUpdate(facts, { items: { amount, proration }, changesMore: false }, this.context);

@@ -12,7 +12,7 @@ import {
 } from '../../packages/server/src/chains/simulated/execute.ts';
 import { NETWORK_RULES } from '../../packages/server/src/chains/simulated/rules.ts';
 import { testAddresses } from '../../packages/server/src/chains/simulated/test-addresses.ts';
-import { judge } from '../../packages/server/src/transfers/states.ts';
+import { judgeAttempt } from '../../packages/server/src/transfers/states.ts';
 
 // A group whose attempts were made as a lying node suggested: any of them may carry any place, be mined in any order, or
 // never. Whatever happens, a place is paid at most once, and each attempt is booked as the chain says.
@@ -84,14 +84,14 @@ test('J1: whatever is mined in whatever order, a place is paid at most once and 
           const at = waiting.findIndex(({ txId }) => txId === one.txId);
           const [tx] = waiting.splice(at, 1);
           const carried = (tx?.body.items ?? []).map(({ place = -1 }) => place);
-          const members = carried.map((place) => ({ transferId: String(place) }));
-          const verdict = judge(statusOf(one, isOk), members, CAPABILITIES);
+          const transfers = carried.map((place) => ({ transferId: String(place) }));
+          const verdict = judgeAttempt(statusOf(one, isOk), transfers, CAPABILITIES);
           for (const [i, place] of carried.entries()) {
             const moves = movements.filter((move) => move.txId === one.txId && move.place === place).length;
             const before = paidBy.get(place);
             expect(moves).toBeLessThanOrEqual(before === undefined ? 1 : 0);
             if (moves === 1) paidBy.set(place, one.txId);
-            const booked = verdict?.members[i];
+            const booked = verdict?.transfers[i];
             if (before !== undefined) expect(booked).toMatchObject({ to: 'succeeded', paidBefore: true });
             else expect(booked?.to).toBe(moves === 1 ? 'succeeded' : 'failed');
           }

@@ -60,7 +60,7 @@ export async function sweepDeposits(deps: CustodyDeps, job: Job, run: JobRun): P
   return await sweep(deps, { job, run, minimum: sweepMinimum, isUrgent: false });
 }
 
-/** Handles `SHORT_JOB`: a transfer waits for coins, so everything is swept, however small, that is worth more than its fee. */
+/** Handles `INSUFFICIENT_COINS_JOB`: a transfer waits for coins, so everything is swept, however small, that is worth more than its fee. */
 export async function sweepAll(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   return await sweep(deps, { job, run, minimum: 0n, isUrgent: true });
 }

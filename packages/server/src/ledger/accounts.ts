@@ -5,7 +5,10 @@ import { LEDGER_ACCOUNTS } from '@florin/contract/schemas';
 export const OWED_ACCOUNTS = ['available', 'held', 'payout_hold', 'refund_hold', 'seized', 'fees'] as const;
 /** The merchant's coins on a network; debits increase them. */
 export const COIN_ACCOUNTS = ['custody', 'custody_hold'] as const;
-/** The operator's accounts, per network; not part of a merchant's balances. */
+/**
+ * The operator's accounts, per network; not part of a merchant's balances. `reorg_loss`: coins that reorganisations took ·
+ * `float`: the operator's own coins that make up for them · `kept`: seized money, owed to its rightful owner.
+ */
 export const OPERATOR_ACCOUNTS = ['reorg_loss', 'float', 'kept'] as const;
 
 /** Whether an account is the operator's. */

@@ -40,15 +40,15 @@ export class BelowFloor extends Error {
 /** Below any possible sum: a float is bounded by its currency's supply, not by this. */
 const FLOAT_FLOOR = -(10n ** 18n);
 
-interface Change {
+interface BalanceChange {
   account: Account;
   currency: Asset;
   delta: bigint;
 }
 
 /** The changes of accounts by a journal, in lock order. */
-export function changesOf(postings: readonly Posting[]): Change[] {
-  const totals = new Map<string, Change>();
+export function changesOf(postings: readonly Posting[]): BalanceChange[] {
+  const totals = new Map<string, BalanceChange>();
   const add = (account: Account, currency: Asset, delta: bigint) => {
     const key = `${account} ${currency}`;
     const known = totals.get(key);
@@ -102,13 +102,13 @@ export async function postAll(
 }
 
 /** Whether a change may violate the floor of its account. */
-const needsCover = ({ account, delta }: Change) => delta < 0n && !mayOverdraw(account);
+const needsCover = ({ account, delta }: BalanceChange) => delta < 0n && !mayOverdraw(account);
 
 /**
  * Checks and changes a balance in one statement, whose row lock holds until commit. A balance that would fall below its
  * floor changes no row, so that the caller's transaction stays usable.
  */
-async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<void> {
+async function applyChange(tx: Tx, merchantId: string, change: BalanceChange): Promise<void> {
   const { account, currency, delta } = change;
   if (needsCover(change)) {
     const { numAffectedRows } = await prepared`
@@ -122,7 +122,7 @@ async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<
 }
 
 /** Changes that cannot violate a floor, locked in the given order. */
-function addChanges(merchantId: string, changes: readonly Change[]): RawBuilder<unknown> {
+function addChanges(merchantId: string, changes: readonly BalanceChange[]): RawBuilder<unknown> {
   const changed = listed('c', changes, {
     account: ['text', (c) => c.account],
     currency: ['text', (c) => c.currency],
@@ -140,7 +140,7 @@ async function insertEntries(
   tx: Tx,
   merchantId: string,
   journals: readonly (readonly Posting[])[],
-  { changes, nowSeconds }: { changes: readonly Change[]; nowSeconds: number },
+  { changes, nowSeconds }: { changes: readonly BalanceChange[]; nowSeconds: number },
 ): Promise<void> {
   const postings = journals.flatMap((journal) => {
     const journalId = newId();

@@ -9,7 +9,7 @@ import { dollarsOf, type Rate } from '../rates/index.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { sumFees } from '../transfers/books/index.ts';
-import { isTurnedOn, SHORT_JOB } from '../transfers/index.ts';
+import { INSUFFICIENT_COINS_JOB, isTurnedOn } from '../transfers/index.ts';
 import { orderTopUp } from '../transfers/wallets/index.ts';
 import { merchantBy } from './context.ts';
 import { networkBy } from './networks.ts';
@@ -173,7 +173,12 @@ export function treasuryCommands(app: App) {
         throw new Fail('invalid_request', { message, param: 'network' });
       }
       const { merchantId } = merchant;
-      const job = { kind: SHORT_JOB, uniqueKey: network, payload: { network }, followsClock: true };
+      const job = {
+        kind: INSUFFICIENT_COINS_JOB,
+        uniqueKey: network,
+        payload: { network },
+        followsClock: true,
+      };
       await transact(app.db, (tx) => enqueue(tx, [{ merchantId, dueAtMs: app.clock.nowMs(), ...job }]));
       const unswept = await sumUnswept(app.db, { merchantId, network });
       return {

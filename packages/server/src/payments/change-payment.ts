@@ -7,13 +7,14 @@ import { updateRows } from '../platform/db/statements/index.ts';
 import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { PaymentContext, PaymentSettings } from './deps.ts';
+import { currentOption, factsOf, isQuoteDue } from './facts.ts';
 import { invoicePageChangedJob } from './invoice-pages/page-changed-job.ts';
 import { quoteJob } from './jobs.ts';
 import { paymentNotices } from './payment-notices.ts';
 import { PAYMENT } from './reads/columns.ts';
-import { currentOption, factsOf, isQuoteDue, presentPayment } from './reads/present.ts';
+import { presentPayment } from './reads/present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './reads/queries.ts';
-import { exceptionsOf, invoicePageState, PAYMENT_MOVES, type Rules, toleranceOf } from './states.ts';
+import { exceptionsOf, invoicePageState, type Rules, toleranceOf } from './states.ts';
 
 /** The tolerance and lateness rules of a payment, from the merchant's settings. */
 export function rulesOf(view: PaymentView, settings: PaymentSettings): Rules {
@@ -69,7 +70,6 @@ export async function recordChanges(
   changed: readonly Changed[],
   context: PaymentContext,
 ): Promise<void> {
-  for (const { before, after } of changed) PAYMENT_MOVES.check(before.payment.status, after.payment.status);
   await writeExceptions(
     tx,
     changed.map(({ after }) => after),

@@ -11,8 +11,8 @@ import { orderFill, takeAddress } from './deposits/address-pools.ts';
 import { insertAddress, insertDepositOwner } from './deposits/deposit-queries.ts';
 import { scanJob } from './deposits/jobs.ts';
 import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
+import { currentOption, quoteStatusOf } from './facts.ts';
 import { quoteOf, readRateOrUnavailable, withQuote } from './quotes/quote.ts';
-import { currentOption, quoteStatusOf } from './reads/present.ts';
 import { lockPayment, type PaymentView, readPayment, updatePayment, upsertOption } from './reads/queries.ts';
 
 /**

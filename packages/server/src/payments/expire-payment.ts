@@ -4,8 +4,8 @@ import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
 import { type PaymentDeps, paymentSettings } from './deps.ts';
+import { factsOf, isQuoteDue } from './facts.ts';
 import { reconcileIfReachable, retryAt, scanJobs, unreadNetworks } from './invoice-pages/poll-pages.ts';
-import { factsOf, isQuoteDue } from './reads/present.ts';
 import { lockPayment, type PaymentView, readPayment } from './reads/queries.ts';
 import { nextStatus } from './states.ts';
 

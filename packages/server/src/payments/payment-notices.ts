@@ -1,7 +1,7 @@
 import { tokensText } from '@florin/pages';
 import type { PaymentNotice } from '../mail/index.ts';
+import { currentOption } from './facts.ts';
 import { isDust } from './quotes/quote-status.ts';
-import { currentOption } from './reads/present.ts';
 import { type PaymentView, transactionKey } from './reads/queries.ts';
 
 /**

@@ -36,6 +36,10 @@ export const TRANSACTION_MOVES = new Moves<PaymentTransactionStatus>('a deposit'
 });
 
 export interface TransactionFact {
+  /**
+   * `counted`: the fixed option's token, which pays · `wrong_token`: another token that we take, held until a merchant accepts or
+   * refunds it · `unlisted`: any other token, only shown · `seized`: from a sanctioned sender.
+   */
   kind: PaymentTransactionKind;
   status: PaymentTransactionStatus;
   amount: bigint;
@@ -128,17 +132,17 @@ export function nextStatus(facts: PaymentFacts, rules: Rules, context: StatusCon
 const hasUnsettled = (transactions: readonly TransactionFact[]) =>
   transactions.some((t) => t.kind !== 'unlisted' && t.status === 'seen');
 
-/** State of an invoice's page. `busy`: money was seen that may still pay it. */
-export type InvoicePageState = 'open' | 'busy' | 'frozen' | 'paid' | 'over';
+/** State of an invoice's page. `money`: money was seen that may still pay it · `expired`: it ended unpaid, for whatever reason. */
+export type InvoicePageState = 'open' | 'money' | 'frozen' | 'paid' | 'expired';
 
 export function invoicePageState(facts: PaymentFacts): InvoicePageState {
   const { status, closedAt, transactions } = facts;
   if (status === 'completed') return 'paid';
-  if (status === 'expired' || status === 'cancelled' || status === 'failed') return 'over';
-  if (hasUnsettled(transactions)) return 'busy';
-  if (closedAt !== null) return 'over';
+  if (status === 'expired' || status === 'cancelled' || status === 'failed') return 'expired';
+  if (hasUnsettled(transactions)) return 'money';
+  if (closedAt !== null) return 'expired';
   if (status === 'frozen') return 'frozen';
-  return facts.isQuoteDue ? 'busy' : 'open';
+  return facts.isQuoteDue ? 'money' : 'open';
 }
 
 /** Why an invoice closes its page: another payment has paid it, or it is void because it expired or was canceled. */
@@ -153,11 +157,11 @@ export function statusAfterPageEnd(facts: PaymentFacts, end: PageEnd): PaymentSt
   switch (invoicePageState(facts)) {
     case 'paid':
       return undefined;
-    case 'busy':
+    case 'money':
       if (end !== 'paid') return undefined;
       return hasUnsettled(facts.transactions) ? facts.status : 'expired';
     case 'frozen':
-    case 'over':
+    case 'expired':
       return facts.status;
     case 'open':
       return end === 'canceled' ? 'cancelled' : 'expired';
@@ -165,12 +169,12 @@ export function statusAfterPageEnd(facts: PaymentFacts, end: PageEnd): PaymentSt
 }
 
 /**
- * Outcome of a charge. `unneeded`: it was pulled, but its invoice is paid otherwise or void · `seized`: its wallet was
+ * What a charge comes to when it is settled. `unneeded`: it was pulled, but its invoice is paid otherwise or void · `seized`: its wallet was
  * sanctioned by the time it was final.
  */
-export type ChargeOutcome = 'made' | 'unneeded' | 'seized' | 'failed';
+export type ChargeSettlement = 'made' | 'unneeded' | 'seized' | 'failed';
 
-const CHARGED: Record<ChargeOutcome, PaymentStatus> = {
+const CHARGED: Record<ChargeSettlement, PaymentStatus> = {
   made: 'completed',
   unneeded: 'expired',
   seized: 'frozen',
@@ -178,7 +182,7 @@ const CHARGED: Record<ChargeOutcome, PaymentStatus> = {
 };
 
 /** The payment's status after a charge; undefined if it was decided before. */
-export function afterCharge(status: PaymentStatus, outcome: ChargeOutcome): PaymentStatus | undefined {
+export function afterCharge(status: PaymentStatus, outcome: ChargeSettlement): PaymentStatus | undefined {
   return status === 'processing' ? CHARGED[outcome] : undefined;
 }
 

@@ -28,14 +28,18 @@ declare module '../platform/db/db.ts' {
       earlier_amounts: Json<{ amount: string; until: number }[]>;
       currency: string;
       status: PaymentStatus;
+      /** The option at whose address the first money came: from then on the payment is paid in it. */
       fixed_currency: Asset | null;
       fixed_network: Network | null;
+      /** The option that the payer has chosen last. */
       chosen_currency: Asset | null;
       chosen_network: Network | null;
       received_amount: Generated<bigint>;
       refunded_amount: Generated<bigint>;
       refunding_amount: Generated<bigint>;
+      /** Received, and not the merchant's to use yet: the payment is not completed. */
       held_amount: Generated<bigint>;
+      /** Why a charge failed. */
       decline_code: string | null;
       /** The payer's proven wallet, on the network of the fixed option. */
       wallet_address: string | null;
@@ -59,7 +63,7 @@ declare module '../platform/db/db.ts' {
       currency: Asset;
       network: Network;
       address: string;
-      /** Null: a charge, which is pulled into the hot wallet. */
+      /** The address as scans look for it. Null: a charge, which is pulled into the hot wallet. */
       watch: string | null;
       exchange_rate: string;
       pay_amount: bigint;
@@ -83,9 +87,13 @@ declare module '../platform/db/db.ts' {
       merchant_id: string;
       network: Network;
       next_address_index: Generated<bigint>;
+      /** After the last final block whose transfers are credited. */
       cursor: string | null;
+      /** When the network was last scanned up to its newest block; payments expire by it. */
       read_at: Generated<Int8>;
+      /** When the last address was given out or the last transfer changed; the scan interval follows from it. */
       news_at: Generated<Int8>;
+      /** The newest scanned block. */
       height: Generated<Int8>;
     };
     early_credit: { merchant_id: string; store_id: string; hour: bigint; amount: bigint };
@@ -116,6 +124,7 @@ declare module '../platform/db/db.ts' {
       is_early: Generated<boolean>;
       seen_at: Int8;
       final_at: Int8 | null;
+      /** When a reorganisation took a credited transfer; the operator bears the loss. Null again once it is mined again. */
       lost_at: ColumnType<Int8 | null, Int8 | null | undefined, Int8 | null>;
     };
   }

@@ -71,8 +71,7 @@ const ABOVE_ANY_LIMIT = 10n ** BigInt(AMOUNT_LENGTH_MAX);
 const sizeOf = (text: string) => (text.length > AMOUNT_LENGTH_MAX ? ABOVE_ANY_LIMIT : parseAmount(text));
 
 /**
- * Checks items and computes their fees. A finding makes its item invalid and never refuses the request; an unreachable risk
- * list does, by throwing.
+ * Checks items and computes their fees. A finding makes its item invalid and never refuses the request.
  */
 export async function checkItems(
   inputs: readonly { index: number; input: PayoutItemInput }[],

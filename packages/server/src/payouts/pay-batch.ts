@@ -79,14 +79,26 @@ export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Prom
     const decided = new Map(transfers.map((t) => [t.owner_id, t]));
     const items = await readItems(tx, batch.merchant_id, batch.batch_id);
     if (batch.status === 'processing') await settle(tx, batch, { items, decided }, time);
-    const isAnyLost = [...transfers, ...items].some((one) => one.lost_at !== null);
-    const isPaidOtherwise = (item: ItemRow) =>
-      item.status === 'succeeded' && decided.get(item.item_id)?.tx_id !== item.tx_id;
-    if (isAnyLost || items.some(isPaidOtherwise)) await syncSettledItems(tx, batch, decided, time);
+    if (isAnyLostOrRepaid(transfers, items, decided)) await syncSettledItems(tx, batch, decided, time);
     crashPoint('settle.before-commit');
   });
   crashPoint('settle.after-commit');
   return 'done';
+}
+
+/**
+ * Whether the payment of an item that was settled before has changed since: a reorganisation took it; or another transaction
+ * pays the item, as a lost one was paid again, or another version of the same attempt turned out to be mined.
+ */
+function isAnyLostOrRepaid(
+  transfers: readonly { lost_at: unknown }[],
+  items: readonly ItemRow[],
+  decided: ReadonlyMap<string, { tx_id: string | null }>,
+): boolean {
+  const isAnyLost = [...transfers, ...items].some((one) => one.lost_at !== null);
+  const isPaidByAnother = (item: ItemRow) =>
+    item.status === 'succeeded' && decided.get(item.item_id)?.tx_id !== item.tx_id;
+  return isAnyLost || items.some(isPaidByAnother);
 }
 
 /** A transfer may be lost before its item is settled, so items are read again after settling. */
@@ -145,13 +157,13 @@ async function countSettled(
   const paid = settled.filter(({ outcome }) => outcome.status === 'succeeded');
   const succeeded = batch.success_count + paid.length;
   const failed = batch.failed_count + settled.length - paid.length;
-  const unfrozen = settled.reduce((sum, { item }) => sum + item.amount + item.service_fee_amount, 0n);
+  const settledAmount = settled.reduce((sum, { item }) => sum + item.amount + item.service_fee_amount, 0n);
   const fees = paid.reduce((sum, { item }) => sum + item.service_fee_amount, 0n);
   const end = finalStatus({ total: batch.total_count, succeeded, failed });
   const change = {
     success_count: succeeded,
     failed_count: failed,
-    frozen_amount: batch.frozen_amount - unfrozen,
+    frozen_amount: batch.frozen_amount - settledAmount,
     charged_service_fee_amount: batch.charged_service_fee_amount + fees,
     ...(end === undefined ? {} : { status: end, completed_at: time.seconds }),
   };

@@ -172,18 +172,21 @@ export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewIt
 const statusOf = ({ errors }: CheckedItem): 'valid' | 'invalid' =>
   errors.length === 0 ? 'valid' : 'invalid';
 
-/** Writes the findings of a check to the items. */
+/** Writes the findings of a check to the items of a locked batch. @throws if one of them may not become `valid` or `invalid` */
 export async function writeFindings(tx: Tx, batch: BatchRow, items: readonly CheckedItem[]): Promise<void> {
   const findings = listed('v', items, {
     index: ['integer', (i) => i.index],
     status: ['text', statusOf],
     errors: ['text', (i) => JSON.stringify(i.errors)],
   });
-  await sql`
+  const { numAffectedRows } = await sql`
     update payout_item p set status = v.status, validation_errors = v.errors::jsonb
     from ${findings}
-    where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index`.execute(
-    tx,
+    where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index
+      and ${ITEM_MOVES.allowedIn(sql`p.status`, sql`v.status`)}`.execute(tx);
+  invariant(
+    numAffectedRows === BigInt(items.length),
+    'only items of a batch that was not submitted are checked',
   );
 }
 
@@ -241,9 +244,10 @@ export async function returnQuota(tx: Tx, batch: BatchRow): Promise<void> {
   await takeBack(tx, quotaOf(batch, batch.submitted_day), batch.requested_amount);
 }
 
-/** Replaces an item; id, index and time of creation stay. */
+/** Replaces an item of a locked batch; id, index and time of creation stay. @throws if it may not become `valid` or `invalid` */
 export async function replaceItem(tx: Tx, batch: BatchRow, item: CheckedItem): Promise<void> {
-  await tx
+  const status = statusOf(item);
+  const { numUpdatedRows } = await tx
     .updateTable('payout_item')
     .set({
       real_name: item.input.real_name ?? null,
@@ -252,13 +256,15 @@ export async function replaceItem(tx: Tx, batch: BatchRow, item: CheckedItem): P
       memo: item.input.memo ?? null,
       amount: item.amount,
       service_fee_amount: item.fee,
-      status: statusOf(item),
+      status,
       validation_errors: JSON.stringify(item.errors),
     })
     .where('merchant_id', '=', batch.merchant_id)
     .where('batch_id', '=', batch.batch_id)
     .where('index', '=', item.index)
-    .execute();
+    .where('status', 'in', ITEM_MOVES.into(status))
+    .executeTakeFirstOrThrow();
+  invariant(numUpdatedRows === 1n, `the item may become ${status}`);
 }
 
 export async function deleteItem(tx: Tx, item: ItemRow): Promise<void> {
@@ -313,10 +319,18 @@ export interface SettledItem {
   completedAt: number;
 }
 
+/** The moves of a settlement. A succeeded item whose payment is lost fails by `updateItem` instead. */
+const SETTLE = {
+  succeeded: ITEM_MOVES.move('processing', 'succeeded'),
+  failed: ITEM_MOVES.move('processing', 'failed'),
+};
+
+/** Writes the outcomes of items of a locked batch. @throws if one of them is not `processing` */
 export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly SettledItem[]): Promise<void> {
   const settled = listed('v', items, {
     index: ['integer', (i) => i.index],
-    status: ['text', (i) => i.status],
+    from_status: ['text', (i) => SETTLE[i.status].from],
+    status: ['text', (i) => SETTLE[i.status].to],
     tx_id: ['text', (i) => i.txId],
     failure_code: ['text', (i) => i.failureCode],
     failure_message: ['text', (i) => i.failureMessage],
@@ -328,7 +342,7 @@ export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly Sett
         completed_at = v.completed_at
     from ${settled}
     where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index
-      and p.status = 'processing'`.execute(tx);
+      and p.status = v.from_status`.execute(tx);
   invariant(numAffectedRows === BigInt(items.length), 'only items that are processing are settled');
 }
 

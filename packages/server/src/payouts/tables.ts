@@ -26,14 +26,17 @@ declare module '../platform/db/db.ts' {
       total_amount: bigint;
       service_fee_amount: bigint;
       debit_amount: bigint;
+      /** The held amount: reserved, and not yet paid, charged or released. */
       frozen_amount: Generated<bigint>;
       charged_service_fee_amount: Generated<bigint>;
       validation_errors: JSONColumnType<ValidationError[]>;
+      /** SHA-256 of the batch and its items as they were submitted: what was approved is what is paid. */
       items_digest: Buffer | null;
-      /** Owners of the keys that created, edited or submitted it. */
+      /** The people who own the API keys that created, edited or submitted it: none of them may approve it. */
       owners: Generated<string[]>;
       /** People who did so themselves, by the console. */
       authors: Generated<string[]>;
+      /** The day, since the epoch, whose quota it takes. */
       submitted_day: number | null;
       required_approvals: Generated<number>;
       /** Null: no signer asks for any. */
@@ -60,6 +63,7 @@ declare module '../platform/db/db.ts' {
       failure_message: string | null;
       created_at: Int8;
       completed_at: Int8 | null;
+      /** When a reorganisation below finality took its payment; null again once it is found or repaid. */
       lost_at: Int8 | null;
     };
     payout_quota: { merchant_id: string; currency: Asset; day: number; amount: bigint };

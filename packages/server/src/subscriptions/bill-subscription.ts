@@ -16,7 +16,7 @@ import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
 import { type ChargeReading, type ChargeTry, readForCharge, tryCharges } from './charge-invoice.ts';
 import { chargesWithdrawn } from './decide/charge.ts';
-import { Draft } from './decide/draft.ts';
+import { BillingDraft } from './decide/draft.ts';
 import { decideDue, isEnding } from './decide/due.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { pollJob, realMsOf } from './jobs.ts';
@@ -58,7 +58,7 @@ interface PolledPages {
 }
 
 /** One change of a subscription, if one is due. */
-interface Step {
+interface BillingStep {
   merchantId: string;
   subscriptionId: string;
   context: BillingContext;
@@ -68,7 +68,7 @@ interface Step {
 }
 
 /** Due changes of a merchant's subscriptions are written in batches. */
-const billingStep = batchStep<Step, Next>({
+const billingStep = batchStep<BillingStep, Next>({
   // Charges of one wallet go in separate batches, because each reduces the balance for the next.
   locksOf: ({ subscriptionId, charge }) => [subscriptionId, ...(charge ? [walletName(charge.reading)] : [])],
   change: takeSteps,
@@ -82,6 +82,9 @@ const walletName = ({ method: { network, currency, wallet_address: wallet } }: C
  * Before a charge its mandate and rate are read between two transactions, and the second one decides again. Before the
  * end of an unpaid invoice its pages are polled in the same way. If a network cannot be read, a separate job polls
  * again, so that other changes are not delayed.
+ *
+ * The loop's state is what was read for the next transaction, `charge` or `polled`: change → read → change with `charge`, which
+ * serves that one transaction; or poll → change with `polled`, which serves all of the run.
  */
 export async function billSubscription(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
@@ -125,7 +128,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
 }
 
 /** Locks all subscriptions, decides each and writes the decisions. Each next step is found under the same locks. */
-async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
+async function takeSteps(tx: Tx, steps: readonly BillingStep[]): Promise<Next[]> {
   const [first] = steps;
   if (first === undefined) return [];
   const ids = steps.map(({ subscriptionId }) => subscriptionId);
@@ -148,7 +151,7 @@ async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
 
 /** The result of one step under its locks: a decision to write, a charge to try, or neither. */
 interface Plan {
-  step: Step;
+  step: BillingStep;
   billing: Billing;
   toWrite?: DecisionToWrite;
   chargeTry?: ChargeTry;
@@ -157,12 +160,16 @@ interface Plan {
 }
 
 /** A subscription whose end is due waits for no charge that waits itself until its mandate is on the network. */
-async function withdrawPlan(tx: Tx, step: Step, billing: Billing | undefined): Promise<Plan | undefined> {
+async function withdrawPlan(
+  tx: Tx,
+  step: BillingStep,
+  billing: Billing | undefined,
+): Promise<Plan | undefined> {
   const { context, isDueJob } = step;
   if (billing === undefined || !isEnding(billing.facts, context.time.seconds)) return undefined;
   const withdrawn = await withdrawWaiting(tx, billing, context);
   if (withdrawn.length === 0) return undefined;
-  const draft = new Draft(billing.facts, decisionContextOf(context));
+  const draft = new BillingDraft(billing.facts, decisionContextOf(context));
   chargesWithdrawn(
     draft,
     withdrawn.map(({ invoiceId }) => invoiceId),
@@ -175,7 +182,7 @@ async function withdrawPlan(tx: Tx, step: Step, billing: Billing | undefined): P
   };
 }
 
-function planOf(step: Step, billing: Billing | undefined): Plan {
+function planOf(step: BillingStep, billing: Billing | undefined): Plan {
   invariant(billing !== undefined, 'each subscription of a batch is locked');
   const { context, charge, polled, isDueJob } = step;
   const decisionContext = decisionContextOf(context);
@@ -189,13 +196,13 @@ function planOf(step: Step, billing: Billing | undefined): Plan {
   }
   if (due.do !== 'try' || charge === undefined || !isStillDue(charge, billing, due.invoiceId))
     return { step, billing };
-  const draft = new Draft(billing.facts, decisionContext);
+  const draft = new BillingDraft(billing.facts, decisionContext);
   const { invoiceId } = due;
   const { reading } = charge;
   return { step, billing, chargeTry: { billing, draft, invoiceId, reading, context, isDueJob } };
 }
 
-const mayGiveUp = ({ polled }: Step) => polled?.retryAt === undefined;
+const mayGiveUp = ({ polled }: BillingStep) => polled?.retryAt === undefined;
 
 /** Whether the reading is of the charge that is due under the locks: same invoice, amount and payment method. */
 function isStillDue(charge: DueCharge, { facts, invoices }: Billing, invoiceId: string): boolean {
@@ -220,7 +227,7 @@ const coversPages = (polled: PolledPages | undefined, { paymentIds, deadline }: 
   polled.pages.deadline >= deadline &&
   paymentIds.every((id) => polled.pages.paymentIds.includes(id));
 
-function nextOf({ facts, invoices }: Billing, step: Step): Next {
+function nextOf({ facts, invoices }: Billing, step: BillingStep): Next {
   const decisionContext = decisionContextOf(step.context);
   const due = decideDue(facts, decisionContext, mayGiveUp(step));
   if (due.do === 'wait') {

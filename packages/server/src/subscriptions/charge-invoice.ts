@@ -32,7 +32,7 @@ import {
   type TryDecision,
   tryCharge,
 } from './decide/charge.ts';
-import type { Draft } from './decide/draft.ts';
+import type { BillingDraft } from './decide/draft.ts';
 import type { BillingContext, SubscriptionDeps } from './deps.ts';
 import type { Additions, DecisionToWrite } from './write-decisions.ts';
 
@@ -85,7 +85,7 @@ async function quoteNow(
 /** A try to charge an invoice, decided under the lock of its subscription. */
 export interface ChargeTry {
   billing: Billing;
-  draft: Draft;
+  draft: BillingDraft;
   invoiceId: string;
   reading: ChargeReading;
   context: BillingContext;

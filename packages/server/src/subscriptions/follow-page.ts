@@ -10,7 +10,7 @@ import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
 import { listOfMethods } from './billing-queries.ts';
 import { chargeSucceeded, pagePaid } from './decide/charge.ts';
-import { Draft } from './decide/draft.ts';
+import { BillingDraft } from './decide/draft.ts';
 import { decideTopUp } from './decide/mandate.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { lockBilling, writeDecision } from './write-decisions.ts';
@@ -31,7 +31,7 @@ export async function followPage(deps: SubscriptionDeps, job: Job, run: JobRun):
     const needing = facts?.page === 'paid' ? undefined : facts;
     const isPaid = await settleReleased(tx, billing, { paymentId, needing }, context);
     if (facts === undefined || isPaid) return;
-    const draft = new Draft(billing.facts, decisionContextOf(context));
+    const draft = new BillingDraft(billing.facts, decisionContextOf(context));
     if (facts.page === 'paid') pagePaid(draft, invoiceId);
     await writeDecision(tx, { before: billing, decision: draft.decision, context });
   });
@@ -57,7 +57,7 @@ async function settleReleased(
   const { change, isNeeded } = completed;
   if (needing === undefined || !isNeeded) await recordEvents(tx, [change]);
   else {
-    const draft = new Draft(billing.facts, decisionContextOf(context));
+    const draft = new BillingDraft(billing.facts, decisionContextOf(context));
     chargeSucceeded(draft, needing.id);
     const additions = { charge: { invoiceId: needing.id, paymentId, change } };
     await writeDecision(tx, { before: billing, decision: draft.decision, context, additions });

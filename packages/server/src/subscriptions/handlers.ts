@@ -10,7 +10,7 @@ import { mailRenewal, RENEWAL_MAIL_JOB } from './mail-renewal.ts';
 import { MAIL_JOB, mailSubscription } from './mail-subscription.ts';
 import { settleCharge } from './settle-charge.ts';
 
-/** The handlers of this module's jobs, by kind; `payments` and `payment-methods` enqueue all but the first. */
+/** The handlers of jobs by kind: of this module's own jobs, and of those that `payments` and `payment-methods` enqueue for it. */
 export const subscriptionHandlers = (deps: SubscriptionDeps): [kind: string, handler: JobHandler][] => [
   [DUE_JOB, (job, run) => billSubscription(deps, job, run)],
   [CHARGE_DECIDED_JOB, (job, run) => settleCharge(deps, job, run)],

@@ -6,7 +6,7 @@ import { getMerchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { ChangedBilling } from './billing.ts';
 import { type ChargeReading, type ChargeTryResult, readForCharge, tryCharges } from './charge-invoice.ts';
-import { Draft } from './decide/draft.ts';
+import { BillingDraft } from './decide/draft.ts';
 import { payNow } from './decide/mandate.ts';
 import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import { getSubscription } from './queries.ts';
@@ -66,7 +66,7 @@ async function tryNow(
         message: 'The invoice or its payment method has just changed.',
         retryAfterSeconds: 1,
       });
-    const draft = new Draft(billing.facts, decisionContextOf(context));
+    const draft = new BillingDraft(billing.facts, decisionContextOf(context));
     payNow(draft, invoiceId);
     const [tried] = await tryCharges(tx, [{ billing, draft, invoiceId, reading, context, isDueJob: false }]);
     invariant(tried !== undefined, 'each try has an outcome');

@@ -7,7 +7,7 @@ import { batchStep, crashPoint, type Job, type JobOutcome, type JobRun } from '.
 import { getMerchant } from '../stores/index.ts';
 import type { Billing } from './billing.ts';
 import { chargeFailed, chargeSeized, chargeSucceeded } from './decide/charge.ts';
-import { Draft } from './decide/draft.ts';
+import { BillingDraft } from './decide/draft.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { isWalletSanctioned } from './screen-wallets.ts';
 import { type DecisionToWrite, lockBillings, writeDecisions } from './write-decisions.ts';
@@ -114,7 +114,7 @@ function waitingInvoice(billing: Billing | undefined, paymentId: string): string
 function decisionOf(settled: Settled): DecisionToWrite | undefined {
   const { billing, invoiceId, paymentId, outcome, isSanctioned, context, change } = settled;
   if (invoiceId === undefined) return undefined;
-  const draft = new Draft(billing.facts, decisionContextOf(context));
+  const draft = new BillingDraft(billing.facts, decisionContextOf(context));
   if (outcome.status === 'failed') chargeFailed(draft, invoiceId, outcome.failureCode);
   else if (isSanctioned) chargeSeized(draft, invoiceId);
   else chargeSucceeded(draft, invoiceId);

@@ -3,7 +3,7 @@ import type { InvoiceFacts } from '../invoices/decide/index.ts';
 import { decideCancel } from './decide/cancellation.ts';
 import { chargeFailed, chargeSucceeded, orderedCharge, tryCharge } from './decide/charge.ts';
 import { decideCreation } from './decide/creation.ts';
-import { type DecisionContext, Draft } from './decide/draft.ts';
+import { BillingDraft, type DecisionContext } from './decide/draft.ts';
 import { decideDue } from './decide/due.ts';
 import type { Decision, Facts } from './decide/facts.ts';
 import { decideMandate } from './decide/mandate.ts';
@@ -25,8 +25,8 @@ function after(facts: Facts, decision: Decision): Facts {
   const invoices = [...known, ...fresh].filter(({ status }) => status === 'open');
   return { subscription: decision.subscription, invoices };
 }
-const play = (facts: Facts, now: number, decide: (draft: Draft) => void) => {
-  const draft = new Draft(facts, at(now));
+const play = (facts: Facts, now: number, decide: (draft: BillingDraft) => void) => {
+  const draft = new BillingDraft(facts, at(now));
   decide(draft);
   return draft.decision;
 };
@@ -268,11 +268,11 @@ test('what is dearer while its period is unpaid is no credit once that is paid a
     after(facts, decideUpdate(facts, { items: { amount, proration: 'now' }, changesMore: false }, at(now)));
   let facts = change(renewed('pm_1'), 100_000n, FEB + DAY);
   const paid = play(facts, FEB + DAY, (draft) => chargeSucceeded(draft, first(facts).id));
-  facts = { ...after(facts, paid), covering: paid.invoices };
+  facts = { ...after(facts, paid), paidInPeriod: paid.invoices };
   facts = change(facts, 2_000n, FEB + 2 * DAY);
   expect(facts.subscription).toMatchObject({ amount: 2_000n, credit: 0n });
   expect(
-    change({ ...facts, covering: paid.invoices }, 1_000n, FEB + 2 * DAY).subscription.credit,
+    change({ ...facts, paidInPeriod: paid.invoices }, 1_000n, FEB + 2 * DAY).subscription.credit,
   ).toBeGreaterThan(0n);
 });
 

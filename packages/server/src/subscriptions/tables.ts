@@ -29,6 +29,7 @@ declare module '../platform/db/db.ts' {
       status: SubscriptionStatus;
       items: JSONColumnType<StoredItem[]>;
       amount: bigint;
+      /** What was billed of the last billed period, in ranges of the amount (`decide/billed-ranges.ts`). */
       billed_levels: ColumnType<StoredLevel[] | null, string | null | undefined, StoredLevel[] | null>;
       interval: BillingInterval;
       payment_method_id: string | null;
@@ -36,10 +37,12 @@ declare module '../platform/db/db.ts' {
       trial_end: Int8 | null;
       current_period_start: Int8;
       current_period_end: Int8;
+      /** End of the newest skipped period; null: none was skipped since the last paid one. */
       skipped_until: ColumnType<Int8 | null, Int8 | null | undefined>;
       cancel_at: Int8 | null;
       canceled_at: Int8 | null;
       credit_amount: Generated<bigint>;
+      /** The items from the next period on; null: the same. */
       pending_items: ColumnType<StoredItem[] | null, string | null, string | null>;
       latest_invoice_id: string | null;
       success_url: string | null;

@@ -1,5 +1,5 @@
 import type { InvoicePreview, SubscriptionUpdateInput } from '@florin/contract/schemas';
-import { listCovering } from '../invoices/billing/index.ts';
+import { listPaidInPeriod } from '../invoices/billing/index.ts';
 import { factsOfInvoice } from '../invoices/decide/index.ts';
 import { presentInterval } from '../invoices/index.ts';
 import type { Tx } from '../platform/db/index.ts';
@@ -112,10 +112,10 @@ async function withUpdate<T>(
 async function withCovering(tx: Tx, billing: Billing): Promise<Billing> {
   const { merchant_id: merchantId, subscription_id: subscriptionId } = billing.subscription;
   const period = { merchantId, subscriptionId, periodEnd: billing.facts.subscription.periodEnd };
-  const rows = await listCovering(tx, period);
+  const rows = await listPaidInPeriod(tx, period);
   // Paid invoices have no open pages, so the page's state is not read.
-  const covering = rows.map((row) => factsOfInvoice(row, 'paid'));
-  return { ...billing, invoices: [...billing.invoices, ...rows], facts: { ...billing.facts, covering } };
+  const paidInPeriod = rows.map((row) => factsOfInvoice(row, 'paid'));
+  return { ...billing, invoices: [...billing.invoices, ...rows], facts: { ...billing.facts, paidInPeriod } };
 }
 
 /** @returns undefined if the method does not change. @throws Fail */

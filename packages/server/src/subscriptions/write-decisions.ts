@@ -23,14 +23,6 @@ import { factsOfSubscription, subscriptionColumns } from './rows.ts';
 import type { StoredItem } from './tables.ts';
 import { closePage, preparePage, writeInvoices } from './write-invoices.ts';
 
-const STATE_OF_PAGE: Record<InvoicePageState, PageState> = {
-  open: 'open',
-  busy: 'money',
-  frozen: 'frozen',
-  paid: 'paid',
-  over: 'expired',
-};
-
 /** Locks the subscription, its open invoices and the payments of their pages, in this order. */
 export async function lockBilling(tx: Tx, merchantId: string, subscriptionId: string): Promise<Billing> {
   const [billing] = await lockBillings(tx, merchantId, [subscriptionId]);
@@ -81,7 +73,7 @@ function pageOf(
   if (paymentId === null) return 'none';
   const state = pages.get(paymentId);
   if (state === undefined) throw new Error(`there is no payment ${paymentId}`);
-  return STATE_OF_PAGE[state];
+  return state;
 }
 
 /** Additions of a command to a decision. */

@@ -74,7 +74,7 @@ export interface NewAttempt {
   /** The key that sends it, where that is not the one that the transfers leave from. */
   sentBy?: KeyRef;
   /** Transfers of one group and one key. */
-  members: readonly TransferRow[];
+  transfers: readonly TransferRow[];
 }
 
 const SEND = TRANSFER_MOVES.move('queued', 'sending');
@@ -85,23 +85,23 @@ export async function insertAttempts(
   attempts: readonly NewAttempt[],
   nowSeconds: number,
 ): Promise<void> {
-  const first = attempts[0]?.members[0];
+  const first = attempts[0]?.transfers[0];
   if (first === undefined) return;
   const bound = listed(
     'b',
-    attempts.flatMap(({ attemptId, members }) =>
-      members.map((member, place) => ({ attemptId, transferId: member.transfer_id, place })),
+    attempts.flatMap(({ attemptId, transfers }) =>
+      transfers.map((transfer, position) => ({ attemptId, transferId: transfer.transfer_id, position })),
     ),
     {
       attempt_id: ['uuid', (b) => b.attemptId],
       transfer_id: ['uuid', (b) => b.transferId],
-      place: ['integer', (b) => b.place],
+      position: ['integer', (b) => b.position],
     },
   );
   const added = listed('a', attempts, {
     attempt_id: ['uuid', (a) => a.attemptId],
-    group_id: ['uuid', (a) => a.members[0]?.group_id ?? null],
-    key_ref: ['text', (a) => a.sentBy ?? a.members[0]?.key_ref ?? null],
+    group_id: ['uuid', (a) => a.transfers[0]?.group_id ?? null],
+    key_ref: ['text', (a) => a.sentBy ?? a.transfers[0]?.key_ref ?? null],
     sender: ['text', (a) => a.sender],
     sequence: ['bigint', (a) => a.sequence],
     ordinal: ['bigint', (a) => a.ordinal],
@@ -113,7 +113,7 @@ export async function insertAttempts(
                                   status, item_ids, created_at)
     select ${first.merchant_id}::uuid, a.attempt_id, a.group_id, ${first.network}, ${first.currency},
            a.key_ref, a.sender, a.sequence, a.ordinal, a.previous_id, 'reserved',
-           (select array_agg(b.transfer_id order by b.place) from bound b where b.attempt_id = a.attempt_id),
+           (select array_agg(b.transfer_id order by b.position) from bound b where b.attempt_id = a.attempt_id),
            ${nowSeconds}::bigint
     from ${added}`.execute(tx);
   await deferred`
@@ -227,9 +227,9 @@ export async function closeAttempts(
   const written = new Set(rows.map((row) => row.attempt_id));
   const closed = closings.filter(({ attempt }) => written.has(attempt.attempt_id));
   const outcomes = closed.flatMap(({ signed, verdict, paidBy }) =>
-    verdict.members.map((member) => ({
-      ...member,
-      txId: paidBy.get(member.transferId)?.tx_id ?? signed?.txId ?? null,
+    verdict.transfers.map((transfer) => ({
+      ...transfer,
+      txId: paidBy.get(transfer.transferId)?.tx_id ?? signed?.txId ?? null,
     })),
   );
   await writeOutcomes(tx, merchantId, outcomes, nowSeconds);

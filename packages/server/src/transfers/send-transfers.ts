@@ -1,3 +1,4 @@
+import type { Network } from '@florin/contract/money';
 import { ChainUnavailable, SignerUnavailable, SigningBlocked, SigningRefused } from '../chains/port/index.ts';
 import { loaderPer } from '../platform/db/loaders/index.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { type Reserved, reserveAttempts } from './attempts/reserve-attempts.ts';
 import { signReserved } from './attempts/sign-reserved.ts';
-import { type FinalityTimes, replaceStuck, sendSigned, watchSent } from './attempts/watch-attempts.ts';
+import { broadcastSigned, type FinalityTimes, replaceStuck, watchSent } from './attempts/watch-attempts.ts';
 import { checkFinalBlocks } from './blocks/final-blocks.ts';
 import { isStopped } from './blocks/network-stops.ts';
 import { advanceActivation } from './charges/activate-mandate.ts';
@@ -24,28 +25,23 @@ import { logOncePerMinute, logUnavailable, logWaiting } from './log-waiting.ts';
 import { isPausedByOperator } from './pauses.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
 import { coverSignedMoves } from './rotation/cover-moves.ts';
+import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
 import type { SendContext, TransferDeps } from './send-context.ts';
-import { type BlockedBy, nextRun } from './states.ts';
+import type { BlockedBy } from './states.ts';
 import { refuel } from './wallets/prepare-wallet.ts';
 import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
 import { WalletBehind } from './wallets/wallet-queries.ts';
 
-/** Transfers wait for coins in the hot wallet; payload `{ network }`. `custody` handles it by ordering sweeps. */
-export const SHORT_JOB = 'transfers.short';
+/**
+ * Transfers wait, as the hot wallet has insufficient coins; payload `{ network }`. `custody` handles it by ordering sweeps. Its
+ * kind is part of stored jobs, so it keeps its name.
+ */
+export const INSUFFICIENT_COINS_JOB = 'transfers.short';
 /** Groups of charges that run together. */
 const CHARGES_MAX = 100;
 /** Charges wait this long for a running batch, so that they run together too; a network may hang for longer. */
 const CHARGES_WAIT_MS = 1_000;
-/** Transfers that are undecided for longer are logged as a warning. */
-const ALARM_AFTER_SECONDS = 120;
-
-/** What blocked a run, and when its sent attempts should be final. */
-interface RunResult {
-  blockedBy: BlockedBy;
-  finality: FinalityTimes;
-}
-
 /** A job's group and its run. */
 interface GroupRun {
   merchant: Merchant;
@@ -92,23 +88,43 @@ async function advanceGroup(deps: TransferDeps, group: GroupRun): Promise<JobOut
   return outcome;
 }
 
+/** What the groups of a run hold. Groups that run together are all charges of one network and token. */
+interface GroupContent {
+  network: Network;
+  transfers: readonly TransferRow[];
+  activation: ActivationRow | undefined;
+}
+
+/**
+ * There are three kinds of group: of transfers; of one activation; and of a movement that people ordered, which has attempts
+ * alone.
+ *
+ * @returns undefined where nothing is left to send
+ */
+async function readGroups(
+  { db }: TransferDeps,
+  merchantId: string,
+  groupIds: readonly string[],
+): Promise<GroupContent | undefined> {
+  const transfers = await readTransfers(db, merchantId, groupIds);
+  const [first] = transfers;
+  if (first !== undefined) return { network: first.network, transfers, activation: undefined };
+  const activation = await findActivationOf(db, merchantId, groupIds);
+  if (activation !== undefined) return { network: activation.network, transfers, activation };
+  const [attempt] = await readOpenAttempts(db, merchantId, groupIds);
+  return attempt && { network: attempt.network, transfers, activation };
+}
+
 /** @returns the outcome of each group's job */
 async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]): Promise<JobOutcome[]> {
   const groupIds = groups.map(({ groupId }) => groupId);
   // The last one has the newest reading of the merchant's clock.
   const merchant = groups.at(-1)?.merchant;
   if (merchant === undefined) return [];
-  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
-  const [first] = transfers;
-  const activation =
-    first === undefined ? await findActivationOf(deps.db, merchant.merchantId, groupIds) : undefined;
-  // A movement that people ordered has a group without transfers.
-  const network =
-    first?.network ??
-    activation?.network ??
-    (await readOpenAttempts(deps.db, merchant.merchantId, groupIds))[0]?.network;
-  if (network === undefined) return groups.map(() => 'done');
-  const isCharge = first?.charge != null;
+  const content = await readGroups(deps, merchant.merchantId, groupIds);
+  if (content === undefined) return groups.map(() => 'done');
+  const { network, transfers, activation } = content;
+  const isCharge = transfers[0]?.charge != null;
   const context: SendContext = {
     deps,
     run: joinRuns(groups.map((group) => group.run)),
@@ -186,7 +202,7 @@ async function reserve(
   return await blockOnError(context, async () => {
     const { reached, waitsFor } = await reserveNext(context, queued, open);
     if (reached === 'all') return 'none';
-    if (reached === 'short') await requestSweeps(context, first);
+    if (reached === 'insufficient_coins') await requestSweeps(context, first);
     if (waitsFor !== undefined) logWaiting(context, waitsFor);
     return 'waiting';
   });
@@ -221,7 +237,9 @@ async function requestSweeps(
   const dueAtMs = deps.clock.nowMs();
   const payload = { network };
   await run.step((tx) =>
-    enqueue(tx, [{ merchantId, kind: SHORT_JOB, uniqueKey: network, dueAtMs, followsClock: true, payload }]),
+    enqueue(tx, [
+      { merchantId, kind: INSUFFICIENT_COINS_JOB, uniqueKey: network, dueAtMs, followsClock: true, payload },
+    ]),
   );
 }
 
@@ -265,39 +283,52 @@ async function blockOnError(context: SendContext, make: () => Promise<BlockedBy>
  * however often they are sent.
  */
 async function sendAndWatch(context: SendContext, blockedBy: BlockedBy): Promise<RunResult> {
-  const readOpen = (): Promise<AttemptRow[]> =>
-    readOpenAttempts(context.deps.db, context.merchant.merchantId, context.groupIds);
-  const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status']) =>
-    attempts.filter((attempt) => attempt.status === status);
-  const before = await readOpen();
-  const reserved = withStatus(before, 'reserved');
-  const isToSign = reserved.length > 0 && blockedBy !== 'stopped';
-  const sign = async (): Promise<BlockedBy> => {
-    // They may have been reserved long ago, by another run.
-    if (
-      !(await checkFinalBlocks(context.deps, context.merchant, {
-        network: context.chain.network,
-        now: 'now',
-      }))
-    )
-      return 'stopped';
-    return await signOrWait(context);
-  };
-  const signing = isToSign ? await blockOnError(context, sign) : 'none';
-  const signed = withStatus(isToSign ? await readOpen() : before, 'signed');
-  const justSent = signed.length > 0 ? await sendSigned(context, signed) : [];
-  // The status of attempts sent just now is read in the next run.
-  const watched = await watchSent(context, withStatus(before, 'sent'));
-  const finality = new Map([...justSent, ...watched.finality]);
+  const open = await readOpen(context);
+  const isToSign = blockedBy !== 'stopped' && withStatus(open, 'reserved').length > 0;
+  const signing = isToSign ? await signOpen(context) : 'none';
+  const justSent = await sendOpen(context, isToSign ? await readOpen(context) : open);
+  // What signing was blocked by is newer than what reserving was blocked by.
   const blocked = signing === 'none' ? blockedBy : signing;
-  if (blocked === 'stopped' || watched.waiting.length === 0) return { blockedBy: blocked, finality };
-  const replace = async (): Promise<BlockedBy> => {
-    await refuel(context, watched.waiting);
-    await coverSignedMoves(context, watched.waiting);
-    await replaceStuck(context, watched.waiting);
-    return blocked;
-  };
-  return { blockedBy: await blockOnError(context, replace), finality };
+  // Those that were sent before: the status of attempts sent just now is read in the next run.
+  const { blockedBy: blockedNow, finality } = await watchOpen(context, withStatus(open, 'sent'), blocked);
+  return { blockedBy: blockedNow, finality: new Map([...justSent, ...finality]) };
+}
+
+const readOpen = ({ deps, merchant, groupIds }: SendContext): Promise<AttemptRow[]> =>
+  readOpenAttempts(deps.db, merchant.merchantId, groupIds);
+
+const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status']) =>
+  attempts.filter((attempt) => attempt.status === status);
+
+/** Signs the reserved attempts, which another run may have reserved long ago. */
+async function signOpen(context: SendContext): Promise<BlockedBy> {
+  const { deps, merchant, chain } = context;
+  return await blockOnError(context, async () => {
+    const isIntact = await checkFinalBlocks(deps, merchant, { network: chain.network, now: 'now' });
+    return isIntact ? await signOrWait(context) : 'stopped';
+  });
+}
+
+async function sendOpen(context: SendContext, open: readonly AttemptRow[]): Promise<FinalityTimes> {
+  const signed = withStatus(open, 'signed');
+  return signed.length > 0 ? await broadcastSigned(context, signed) : new Map();
+}
+
+/** Writes the outcomes of sent attempts, and replaces those that no block takes, unless signing is stopped. */
+async function watchOpen(
+  context: SendContext,
+  sent: readonly AttemptRow[],
+  blockedBy: BlockedBy,
+): Promise<RunResult> {
+  const { finality, waiting } = await watchSent(context, sent);
+  if (blockedBy === 'stopped' || waiting.length === 0) return { blockedBy, finality };
+  const blockedNow = await blockOnError(context, async () => {
+    await refuel(context, waiting);
+    await coverSignedMoves(context, waiting);
+    await replaceStuck(context, waiting);
+    return blockedBy;
+  });
+  return { blockedBy: blockedNow, finality };
 }
 
 /** Where people have to act first, or the signer is away, what is sent already is watched all the same. */
@@ -317,63 +348,4 @@ async function signOrWait(context: SendContext): Promise<BlockedBy> {
     logOncePerMinute(context, 'the signer is unavailable, transfers wait', { err: error });
     return 'stopped';
   }
-}
-
-/** @returns when the job of each group of the run goes on; `done` where nothing of it is left to decide */
-async function scheduleNext(context: SendContext, result: RunResult): Promise<JobOutcome[]> {
-  const { deps, merchant, groupIds } = context;
-  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
-  const attempts = await readOpenAttempts(deps.db, merchant.merchantId, groupIds);
-  const activation =
-    transfers.length > 0 ? undefined : await findActivationOf(deps.db, merchant.merchantId, groupIds);
-  // An activation that is open waits as a queued transfer does.
-  const open = activation?.status === 'open' ? [{ ...activation, status: 'queued' as const }] : [];
-  const ofGroup = Map.groupBy(transfers, (transfer) => transfer.group_id);
-  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.group_id);
-  return groupIds.map((groupId) => {
-    const group = { transfers: ofGroup.get(groupId) ?? open, attempts: attemptsOf.get(groupId) ?? [] };
-    return nextRunOf(context, result, { groupId, ...group });
-  });
-}
-
-const newestOf = (list: readonly Pick<TransferRow, 'created_at'>[]) =>
-  Math.max(...list.map((one) => Number(one.created_at)));
-
-function nextRunOf(
-  { deps, merchant, nowSeconds }: SendContext,
-  { blockedBy, finality }: RunResult,
-  {
-    groupId,
-    transfers,
-    attempts,
-  }: {
-    groupId: string;
-    transfers: readonly Pick<TransferRow, 'status' | 'created_at' | 'completed_at'>[];
-    attempts: readonly AttemptRow[];
-  },
-): JobOutcome {
-  const ageSeconds = nowSeconds - (transfers.length > 0 ? newestOf(transfers) : newestOf(attempts));
-  const open = transfers.filter((transfer) => transfer.completed_at === null).length;
-  if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {
-    deps.log.warn(
-      { group_id: groupId, transfers: open, age_seconds: ageSeconds },
-      'transfers are undecided for long',
-    );
-  }
-  const nowMs = deps.clock.nowMs();
-  const unsigned = attempts.filter((attempt) => attempt.status === 'reserved').length;
-  const sent = attempts.filter((attempt) => attempt.status !== 'reserved');
-  const finalInMs = ({ attempt_id: id }: AttemptRow) => {
-    const finalAt = finality.get(id);
-    return finalAt === undefined ? undefined : (finalAt - merchant.clockOffset) * 1000 - nowMs;
-  };
-  const again = nextRun({
-    blockedBy,
-    ageSeconds,
-    queued: transfers.filter((transfer) => transfer.status === 'queued').length,
-    unsigned,
-    sent: sent.map(finalInMs),
-  });
-  if (again === undefined) return 'done';
-  return { againAtMs: nowMs + again.waitMs, followsClock: again.followsClock };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CHARGE_FAULTS, type ChainCapabilities, type TxStatus } from '../chains/port/index.ts';
 import {
   type GroupState,
-  judge,
+  judgeAttempt,
   judgeUnbuildable,
   nextRun,
   planAttempts,
@@ -33,8 +33,8 @@ const ATOMIC: ChainCapabilities = {
   callsAtOnce: 8,
 };
 
-const membersOf = (count: number) => Array.from({ length: count }, (_, i) => ({ transferId: `t${i}` }));
-const fates = (verdict: Verdict | undefined) => verdict?.members.map((member) => member.to);
+const transfersOf = (count: number) => Array.from({ length: count }, (_, i) => ({ transferId: `t${i}` }));
+const fates = (verdict: Verdict | undefined) => verdict?.transfers.map((member) => member.to);
 
 const anyCapabilities = fc.constantFrom(PARTIAL, ATOMIC);
 const anyStatus: fc.Arbitrary<TxStatus> = fc.record(
@@ -47,7 +47,7 @@ const anyStatus: fc.Arbitrary<TxStatus> = fc.record(
   { requiredKeys: ['state', 'final'] },
 );
 
-describe('judge', () => {
+describe('judgeAttempt', () => {
   test('J6: a charge fails with the reason the network gives, a transfer never with one of the payer’s', () => {
     fc.assert(
       fc.property(
@@ -56,7 +56,8 @@ describe('judge', () => {
         (reason, capabilities) => {
           const status: TxStatus = { state: 'failed', final: true, itemOk: [false], reason };
           const codeOf = (isCharge: boolean) => {
-            const [verdict] = judge(status, [{ transferId: 't', isCharge }], capabilities)?.members ?? [];
+            const [verdict] =
+              judgeAttempt(status, [{ transferId: 't', isCharge }], capabilities)?.transfers ?? [];
             return verdict?.to === 'failed' ? verdict.code : undefined;
           };
           expect(codeOf(false)).toBe('transfer_failed');
@@ -75,12 +76,12 @@ describe('judge', () => {
         fc.integer({ min: 1, max: 8 }),
         anyCapabilities,
         (status, count, capabilities) => {
-          const verdict = judge(status, membersOf(count), capabilities);
+          const verdict = judgeAttempt(status, transfersOf(count), capabilities);
           if (verdict === undefined) return;
           expect(status.final).toBe(true);
           expect(['final', 'failed', 'dead']).toContain(status.state);
-          expect(verdict.members.map((member) => member.transferId)).toEqual(
-            membersOf(count).map((member) => member.transferId),
+          expect(verdict.transfers.map((member) => member.transferId)).toEqual(
+            transfersOf(count).map((member) => member.transferId),
           );
         },
       ),
@@ -94,7 +95,8 @@ describe('judge', () => {
         fc.integer({ min: 1, max: 8 }),
         anyCapabilities,
         (status, count, capabilities) => {
-          const retried = fates(judge(status, membersOf(count), capabilities))?.includes('queued') ?? false;
+          const retried =
+            fates(judgeAttempt(status, transfersOf(count), capabilities))?.includes('queued') ?? false;
           if (!retried) return;
           const groupFailed = status.state === 'failed' && !capabilities.partialBatch && count > 1;
           expect(status.state === 'dead' || groupFailed).toBe(true);
@@ -123,19 +125,19 @@ describe('judge', () => {
 
   test('J6: a partial batch decides item by item', () => {
     const status: TxStatus = { state: 'final', final: true, itemOk: [true, false, true] };
-    const verdict = judge(status, membersOf(3), PARTIAL);
+    const verdict = judgeAttempt(status, transfersOf(3), PARTIAL);
     expect(verdict?.attempt).toBe('succeeded');
     expect(fates(verdict)).toEqual(['succeeded', 'failed', 'succeeded']);
   });
 
   test('J6: an atomic group that failed is split, and one that failed alone is over', () => {
     const status: TxStatus = { state: 'failed', final: true, itemOk: [false, false], reason: 'frozen' };
-    expect(judge(status, membersOf(2), ATOMIC)).toEqual({
+    expect(judgeAttempt(status, transfersOf(2), ATOMIC)).toEqual({
       attempt: 'failed',
-      members: membersOf(2).map((member) => ({ ...member, to: 'queued', alone: true })),
+      transfers: transfersOf(2).map((member) => ({ ...member, to: 'queued', alone: true })),
     });
-    const alone = judge({ ...status, itemOk: [false] }, membersOf(1), ATOMIC);
-    expect(alone?.members).toMatchObject([{ to: 'failed', code: 'transfer_failed' }]);
+    const alone = judgeAttempt({ ...status, itemOk: [false] }, transfersOf(1), ATOMIC);
+    expect(alone?.transfers).toMatchObject([{ to: 'failed', code: 'transfer_failed' }]);
   });
 
   const contradictions: [string, TxStatus, ChainCapabilities][] = [
@@ -148,7 +150,7 @@ describe('judge', () => {
   test.each(contradictions)(
     'J7: an answer that leaves open which items were paid decides nothing: %s',
     (_, status, capabilities) => {
-      expect(judge(status, membersOf(2), capabilities)).toBeUndefined();
+      expect(judgeAttempt(status, transfersOf(2), capabilities)).toBeUndefined();
     },
   );
 });
@@ -179,7 +181,7 @@ function lastWord(fate: Fate, count: number, capabilities: ChainCapabilities): T
 
 /** Runs transfers through one fate after another, as the service does, and counts what the chain has paid. */
 function simulate(fatesToCome: readonly Fate[], count: number, capabilities: ChainCapabilities) {
-  const transfers = membersOf(count).map(({ transferId }) => ({
+  const transfers = transfersOf(count).map(({ transferId }) => ({
     transferId,
     state: 'queued' as TransferStatus,
     alone: false,
@@ -187,14 +189,14 @@ function simulate(fatesToCome: readonly Fate[], count: number, capabilities: Cha
   }));
   for (const fate of fatesToCome) {
     const queued = transfers.filter((transfer) => transfer.state === 'queued');
-    for (const members of planAttempts(queued, capabilities.maxItemsPerTx)) {
-      const end = lastWord(fate, members.length, capabilities);
+    for (const group of planAttempts(queued, capabilities.maxItemsPerTx)) {
+      const end = lastWord(fate, group.length, capabilities);
       // The first verdict must be right: the chain's payments are counted at the end, whatever the verdict was.
-      for (const [i, member] of members.entries()) if (end.itemOk?.[i]) member.paid += 1;
-      const verdicts = [...fate.before, end].map((status) => judge(status, members, capabilities));
+      for (const [i, member] of group.entries()) if (end.itemOk?.[i]) member.paid += 1;
+      const verdicts = [...fate.before, end].map((status) => judgeAttempt(status, group, capabilities));
       const verdict = verdicts.find((one) => one !== undefined);
-      for (const [i, member] of (verdict?.members ?? []).entries()) {
-        const transfer = members[i];
+      for (const [i, member] of (verdict?.transfers ?? []).entries()) {
+        const transfer = group[i];
         if (transfer === undefined) continue;
         transfer.state = member.to;
         if (member.to === 'queued') transfer.alone ||= member.alone;
@@ -214,9 +216,9 @@ describe('fitting', () => {
       fc.property(plan, fc.bigInt({ min: -50n, max: 500n }), (planned, coins) => {
         const taken = selectAffordable(planned, coins);
         if (taken.length > 0) expect(total(taken) <= coins).toBe(true);
-        expect(planned.filter((members) => taken.includes(members))).toEqual(taken);
-        for (const members of planned) {
-          if (!taken.includes(members)) expect(total(taken) + total([members]) > coins).toBe(true);
+        expect(planned.filter((group) => taken.includes(group))).toEqual(taken);
+        for (const group of planned) {
+          if (!taken.includes(group)) expect(total(taken) + total([group]) > coins).toBe(true);
         }
       }),
     );
@@ -250,10 +252,10 @@ describe('planAttempts', () => {
 });
 
 test('J6: transfers that cannot be built are tried one by one, and one alone fails with its reason', () => {
-  expect(judgeUnbuildable(membersOf(2), 'too many')).toEqual(
-    membersOf(2).map((member) => ({ ...member, to: 'queued', alone: true })),
+  expect(judgeUnbuildable(transfersOf(2), 'too many')).toEqual(
+    transfersOf(2).map((member) => ({ ...member, to: 'queued', alone: true })),
   );
-  expect(judgeUnbuildable(membersOf(1), 'no address')).toMatchObject([
+  expect(judgeUnbuildable(transfersOf(1), 'no address')).toMatchObject([
     { to: 'failed', code: 'transfer_failed', message: expect.stringContaining('no address') },
   ]);
 });

@@ -21,15 +21,18 @@ import { Moves } from '../platform/db/guards/index.ts';
 
 export type TransferStatus = 'queued' | 'sending' | 'succeeded' | 'failed';
 export type AttemptStatus = 'reserved' | 'signed' | 'sent' | 'succeeded' | 'failed' | 'dead';
-/** Out of the queue without an attempt: canceled, to a sanctioned address, or paid by an earlier attempt. Paid, but lost for good. */
 export const TRANSFER_MOVES = new Moves<TransferStatus>('a transfer', {
+  // An attempt carries it · an earlier attempt turns out to have paid it · it is canceled, or must not be paid.
   queued: ['sending', 'succeeded', 'failed'],
+  // The attempt ended without paying it, and another may be made · it was paid · it failed.
   sending: ['queued', 'succeeded', 'failed'],
+  // A reorganisation took the payment, and people have given the money back.
   succeeded: ['failed'],
   failed: [],
 });
 
 export const ATTEMPT_MOVES = new Moves<AttemptStatus>('an attempt', {
+  // Its bytes are stored · it is abandoned, or cannot be built: nothing was sent.
   reserved: ['signed', 'failed'],
   signed: ['sent', 'succeeded', 'failed', 'dead'],
   sent: ['succeeded', 'failed', 'dead'],
@@ -72,17 +75,18 @@ export interface AttemptTransfer {
   isCharge?: boolean;
 }
 
-/** A transfer's state after its attempt has ended. */
+/** What a transfer becomes when its attempt has ended. */
 export type TransferVerdict =
   /** `paidBefore`: an earlier transaction has paid it, so this one moved nothing for it. */
   | { transferId: string; to: 'succeeded'; paidBefore?: true }
   | { transferId: string; to: 'failed'; code: TransferFailure; message: string }
-  /** Another attempt may be made; `alone` where another transfer of the attempt may have been the cause. */
+  /** Another attempt may be made; `alone`: in a transaction of its own, as another transfer of the attempt may have been the cause. */
   | { transferId: string; to: 'queued'; alone: boolean };
 
+/** What an attempt and its transfers become. */
 export interface Verdict {
   attempt: 'succeeded' | 'failed' | 'dead';
-  members: TransferVerdict[];
+  transfers: TransferVerdict[];
 }
 
 function failed(
@@ -101,42 +105,42 @@ function failed(
   };
 }
 
-const backToQueue = (members: readonly AttemptTransfer[], alone: boolean): TransferVerdict[] =>
-  members.map(({ transferId }) => ({ transferId, to: 'queued', alone }));
+const backToQueue = (transfers: readonly AttemptTransfer[], alone: boolean): TransferVerdict[] =>
+  transfers.map(({ transferId }) => ({ transferId, to: 'queued', alone }));
 
 /**
  * Judges an attempt by its status on the chain. An answer that contradicts itself, or leaves open which items were paid,
  * decides nothing.
  *
- * @param members in the order of the transaction's items
+ * @param transfers in the order of the transaction's items
  * @returns undefined while it is not decided
  */
-export function judge(
+export function judgeAttempt(
   status: TxStatus,
-  members: readonly AttemptTransfer[],
+  transfers: readonly AttemptTransfer[],
   capabilities: ChainCapabilities,
 ): Verdict | undefined {
   if (!status.final) return undefined;
-  if (status.state === 'dead') return { attempt: 'dead', members: backToQueue(members, false) };
+  if (status.state === 'dead') return { attempt: 'dead', transfers: backToQueue(transfers, false) };
   if (status.state !== 'final' && status.state !== 'failed') return undefined;
   // A transaction that only fills a gap.
-  if (members.length === 0)
-    return { attempt: status.state === 'final' ? 'succeeded' : 'failed', members: [] };
-  const moved = movedItems(status, members.length, capabilities);
+  if (transfers.length === 0)
+    return { attempt: status.state === 'final' ? 'succeeded' : 'failed', transfers: [] };
+  const moved = movedItems(status, transfers.length, capabilities);
   if (moved === undefined) return undefined;
-  const before = paidBefore(status, members.length);
+  const before = paidBefore(status, transfers.length);
   // One bad item fails an atomic group: each is tried alone, so that only the bad one fails.
-  if (status.state === 'failed' && !capabilities.partialBatch && members.length > 1) {
-    return { attempt: 'failed', members: backToQueue(members, true) };
+  if (status.state === 'failed' && !capabilities.partialBatch && transfers.length > 1) {
+    return { attempt: 'failed', transfers: backToQueue(transfers, true) };
   }
   const why = `failed on the network${status.reason === undefined ? '' : ` (${status.reason})`}`;
   return {
     attempt: status.state === 'final' ? 'succeeded' : 'failed',
-    members: members.map((member, index): TransferVerdict => {
-      const { transferId } = member;
+    transfers: transfers.map((transfer, index): TransferVerdict => {
+      const { transferId } = transfer;
       if (moved[index]) return { transferId, to: 'succeeded' };
       if (before[index]) return { transferId, to: 'succeeded', paidBefore: true };
-      return failed(member, why, status.reason);
+      return failed(transfer, why, status.reason);
     }),
   };
 }
@@ -146,7 +150,19 @@ export function paidBefore({ paidBefore: reported }: TxStatus, count: number): b
   return reported?.length === count ? reported : Array<boolean>(count).fill(false);
 }
 
-/** Which items a transaction in a final block has moved; undefined where the answer leaves it open. */
+/**
+ * Which items a transaction in a final block has moved; undefined where the answer leaves it open.
+ *
+ *     state    itemOk    partialBatch    moved
+ *     final    none      false           all
+ *     final    none      true            undefined: the state says nothing of single items
+ *     failed   none      either          none
+ *     final    [..]      true            those that are ok and not `paidBefore`
+ *     final    [..]      false           the same; undefined where one is not ok: such a transaction pays all or fails
+ *     failed   [..]      either          none; undefined where one is ok and not `paidBefore`: a contradiction
+ *
+ * Lists of another length than the items are undefined, too.
+ */
 export function movedItems(
   status: TxStatus,
   count: number,
@@ -166,10 +182,10 @@ export function movedItems(
 }
 
 /** Verdicts for the transfers of an attempt that breaks a rule of the network; nothing was signed for it. */
-export function judgeUnbuildable(members: readonly AttemptTransfer[], reason: string): TransferVerdict[] {
+export function judgeUnbuildable(transfers: readonly AttemptTransfer[], reason: string): TransferVerdict[] {
   // One of them may be the cause: each is tried alone, so that only that one fails.
-  if (members.length > 1) return backToQueue(members, true);
-  return members.map((member) => failed(member, `could not be built (${reason})`));
+  if (transfers.length > 1) return backToQueue(transfers, true);
+  return transfers.map((transfer) => failed(transfer, `could not be built (${reason})`));
 }
 
 /** Splits queued transfers into transactions of at most `maxItemsPerTx`; those marked `alone` get one each. */
@@ -190,8 +206,8 @@ export function selectAffordable<T extends { amount: bigint }>(
   coins: bigint,
 ): T[][] {
   let left = coins;
-  return planned.filter((members) => {
-    const amount = members.reduce((sum, member) => sum + member.amount, 0n);
+  return planned.filter((transfers) => {
+    const amount = transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);
     if (amount > left) return false;
     left -= amount;
     return true;
@@ -201,8 +217,8 @@ export function selectAffordable<T extends { amount: bigint }>(
 /** Half the interval at which a worker polls for due jobs: a shorter wait would change nothing. */
 const POLL_MIN_MS = 250;
 const POLL_MAX_MS = 60_000;
-const HOLD_MIN_SECONDS = 60;
-const HOLD_MAX_SECONDS = 3_600;
+const BLOCK_MIN_SECONDS = 60;
+const BLOCK_MAX_SECONDS = 3_600;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
 const MS_PER_SECOND = 1_000;
@@ -229,7 +245,7 @@ export function retryMs(waitedSeconds: number): number {
 
 /** Between two tries of transfers whose signer waits for people: as long as they have waited, a minute to an hour. */
 export function blockSeconds(waitedSeconds: number): number {
-  return Math.min(HOLD_MAX_SECONDS, Math.max(HOLD_MIN_SECONDS, waitedSeconds));
+  return Math.min(BLOCK_MAX_SECONDS, Math.max(BLOCK_MIN_SECONDS, waitedSeconds));
 }
 
 /**

@@ -27,7 +27,7 @@ import type {
 } from './endpoint-work.ts';
 import { listPending } from './queries.ts';
 import { answerInSandbox } from './sandbox-receiver.ts';
-import { type AttemptOutcome, afterAttempt, judge } from './states.ts';
+import { afterAttempt, type DeliveryOutcome, judgeAnswer } from './states.ts';
 
 const ATTEMPT_DURATION = {
   name: 'florin_webhook_attempt_duration_seconds',
@@ -129,7 +129,7 @@ export class Deliverer implements Sender {
     crashPoint('deliver.before-send');
     const answer = await this.#send(work, due).finally(answered);
     crashPoint('deliver.after-send');
-    const verdict = judge(answer.outcome);
+    const verdict = judgeAnswer(answer.outcome);
     this.#slots.recordResult(work.endpointId, verdict.failure === null);
     const durationMs = Math.max(0, Math.round(clock.nowMs() - beganMs));
     const outcome = verdict.failure ?? 'acknowledged';
@@ -160,7 +160,7 @@ export class Deliverer implements Sender {
   async #send(
     work: EndpointWork,
     due: DueDelivery,
-  ): Promise<{ outcome: AttemptOutcome; response: string | null }> {
+  ): Promise<{ outcome: DeliveryOutcome; response: string | null }> {
     const { body } = due;
     const timestamp = String(this.deps.clock.nowSeconds());
     // Node draws these from a pool of random bytes: drawn one by one they cost more than the signature.

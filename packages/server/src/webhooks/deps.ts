@@ -1,6 +1,6 @@
 import type { Metrics } from '../platform/observability/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { AttemptOutcome } from './states.ts';
+import type { DeliveryOutcome } from './states.ts';
 
 export interface WebhookRequest {
   url: string;
@@ -13,7 +13,7 @@ export interface WebhookRequest {
 /** An answer with the beginning of its body, or the class of failure. */
 export type WebhookAnswer =
   | { failure: null; status: number; response: Uint8Array }
-  | Extract<AttemptOutcome, { failure: unknown }>;
+  | Extract<DeliveryOutcome, { failure: unknown }>;
 
 export interface WebhookDeps extends Platform {
   /** Posts to merchants' URLs. Never rejects. */

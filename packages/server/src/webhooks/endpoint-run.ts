@@ -20,7 +20,7 @@ const NO_KEY_AGAIN_MS = 60_000;
 /** An attempt from its start until it is recorded. */
 interface Attempt {
   isRetry: boolean;
-  /** The endpoint has answered, or its time is up. */
+  /** The endpoint has acknowledged it, and its failure count does not change: its slot is free while it is recorded. */
   isAcknowledged: boolean;
 }
 

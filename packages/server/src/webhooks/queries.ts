@@ -234,7 +234,7 @@ export async function recordCounted(
     endpoint_id: ['uuid', ({ endpointId }) => endpointId],
     health: ['text', ({ health }) => health],
     began_ms: ['bigint', ({ beganMs }) => Math.floor(beganMs)],
-    place: ['integer', (_record, index) => index],
+    position: ['integer', (_record, index) => index],
   });
   const { rows } = await prepared<{
     endpoint_id: string;
@@ -252,12 +252,12 @@ export async function recordCounted(
       ${writeAttempts(merchantId, records)} and (select count(*) from locked) >= 0
       returning d.event_id, d.endpoint_id
     ), counted as (
-      select c.*, max(place) filter (where health = 'acknowledged') over (partition by endpoint_id) as last_one
+      select c.*, max(position) filter (where health = 'acknowledged') over (partition by endpoint_id) as last_one
       from ${ended} join written using (event_id, endpoint_id)
     ), sums as (
       select endpoint_id, bool_or(health = 'acknowledged') as acknowledged,
-             count(*) filter (where health = 'failed' and place > coalesce(last_one, -1)) as failures,
-             min(began_ms) filter (where health = 'failed' and place > coalesce(last_one, -1)) as since_ms
+             count(*) filter (where health = 'failed' and position > coalesce(last_one, -1)) as failures,
+             min(began_ms) filter (where health = 'failed' and position > coalesce(last_one, -1)) as since_ms
       from counted group by endpoint_id
     )
     update webhook_endpoint e set

@@ -1,13 +1,13 @@
 import { EVENT_TYPES, OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE } from '@florin/contract/schemas';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { afterAttempt, judge, maxInFlight, RETRIES_MAX, shouldDisable, wants } from './states.ts';
+import { afterAttempt, judgeAnswer, maxInFlight, RETRIES_MAX, shouldDisable, wants } from './states.ts';
 
 const NO_ANSWER = ['timeout', 'dns', 'connection', 'tls', 'address_denied', 'protocol'] as const;
 
 test('E6: every status and every way to fail: acknowledged, retried or final', () => {
   for (let status = 200; status <= 999; status++) {
-    const verdict = judge({ status });
+    const verdict = judgeAnswer({ status });
     if (status <= 299) expect(verdict).toEqual({ failure: null, retried: false });
     else if (status <= 399) expect(verdict).toEqual({ failure: 'redirect', retried: false });
     else
@@ -16,7 +16,7 @@ test('E6: every status and every way to fail: acknowledged, retried or final', (
         retried: status === 429 || (status >= 500 && status <= 599),
       });
   }
-  for (const failure of NO_ANSWER) expect(judge({ failure })).toEqual({ failure, retried: true });
+  for (const failure of NO_ANSWER) expect(judgeAnswer({ failure })).toEqual({ failure, retried: true });
 });
 
 test('E6: retries come 2, 4 … 1,024 minutes after the attempt before them began, eleven attempts in all', () => {
@@ -41,7 +41,7 @@ const verdicts = fc.constantFrom(
   { failure: 'http_status', retried: false },
   { failure: 'http_status', retried: true },
   { failure: 'dns', retried: true },
-) as fc.Arbitrary<ReturnType<typeof judge>>;
+) as fc.Arbitrary<ReturnType<typeof judgeAnswer>>;
 
 test('E6: whatever the answers and delays, a series ends after at most eleven attempts and never bursts', () => {
   fc.assert(

@@ -29,7 +29,7 @@ export const ENDPOINT_MOVES = new Moves<EndpointStatus>('a webhook endpoint', {
 export const RETRIES_MAX = 10;
 
 /** The outcome of an attempt: the answer's status, or why there was none. */
-export type AttemptOutcome =
+export type DeliveryOutcome =
   | { status: number }
   | { failure: Exclude<DeliveryFailure, 'http_status' | 'redirect'> };
 
@@ -41,7 +41,7 @@ export interface Verdict {
 }
 
 /** 2xx acknowledges; 429, 5xx and no answer at all are retried; everything else is final. */
-export function judge(outcome: AttemptOutcome): Verdict {
+export function judgeAnswer(outcome: DeliveryOutcome): Verdict {
   if ('failure' in outcome) return { failure: outcome.failure, retried: true };
   const { status } = outcome;
   if (status >= 200 && status <= 299) return { failure: null, retried: false };

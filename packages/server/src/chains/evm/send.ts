@@ -21,12 +21,12 @@ export async function sendSigned(node: EvmNode, network: EvmNetwork, tx: SignedT
     return { result: 'rejected', code: 'wrong_hash', retryable: true };
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
-    return await judge(node, tx, error);
+    return await judgeRejection(node, tx, error);
   }
 }
 
 /** Nodes say `nonce too low` of a transaction that they have mined, too. */
-async function judge(node: EvmNode, tx: SignedTx, error: NodeError): Promise<Broadcast> {
+async function judgeRejection(node: EvmNode, tx: SignedTx, error: NodeError): Promise<Broadcast> {
   const answer = classifyRejection(error.message);
   if (answer === 'known') return { result: 'known' };
   if (answer.code === 'nonce_too_low' && (await hasReceipt(node, tx.txId))) return { result: 'known' };

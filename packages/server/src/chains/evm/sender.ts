@@ -65,7 +65,7 @@ export interface EvmSenderOptions {
   /** Whose deposits are swept; the signer compares it. */
   merchantId: string;
   wallets: EvmWallets;
-  /** As `Chain.head`; its `finalHeight` is one that two endpoints agree on. */
+  /** As `Chain.head`; its `finalHeight` is the word of the operator's own node, or else of two endpoints. */
   head: () => Promise<Head>;
 }
 
@@ -76,7 +76,7 @@ export interface EvmWallets {
   hot: string;
   /** The hot wallets of the epochs before, in order; by default there are none. */
   rotated?: readonly string[];
-  /** Owner of its account at the collector. */
+  /** The address that owns the merchant's account at the collector, and alone may change it. */
   owner: string;
   /** Whether that is outside of the signer; by default it is not. */
   isOwnerCold?: boolean;

@@ -19,7 +19,7 @@ import { readSigned, type SignedContent } from './transaction.ts';
 
 export interface ChainView {
   node: NodeReads;
-  /** Its `finalHeight` is one that two endpoints agree on. */
+  /** Its `finalHeight` is the word of the operator's own node, or else of two endpoints. */
   head: () => Promise<Head>;
 }
 
@@ -29,7 +29,7 @@ const NOT_FINAL = { final: false } as const;
  * The head first, then the receipt, then the sender's count of transactions at that head: each read can only be newer than
  * the one before, so a transaction that is mined meanwhile is never called dead.
  *
- * `final`, `failed` and `dead` are decisions, so two endpoints must agree on them.
+ * `final`, `failed` and `dead` are decisions, so the operator's own node says so, or else two endpoints that agree.
  *
  * @throws ChainUnavailable, also where endpoints disagree
  */
@@ -50,7 +50,7 @@ async function receiptOf(node: NodeReads, txId: string): Promise<Receipt | undef
   return readReceipt(await node.call('eth_getTransactionReceipt', [txId]), txId);
 }
 
-/** As `receiptOf`, by two endpoints. */
+/** As `receiptOf`, by the operator's own node or by two endpoints. */
 async function agreedReceipt(node: NodeReads, txId: string): Promise<Receipt | undefined> {
   return readReceipt(await node.agreed('eth_getTransactionReceipt', [txId]), txId);
 }
@@ -66,7 +66,7 @@ async function statusInBlock(
   seen: Receipt,
   finalHeight: bigint,
 ): Promise<TxStatus> {
-  // Only a final block decides, and for that two endpoints have to agree.
+  // Only a final block decides, and for that one endpoint that is not the operator's own does not suffice.
   const receipt = seen.height > finalHeight ? seen : await agreedReceipt(node, tx.txId);
   if (receipt === undefined) throw disagreement(`that ${tx.txId} is in a block`);
   // A reorganisation between the reads may have moved it above the final height.

@@ -302,7 +302,7 @@ export interface SweepSpec {
  * `account` and `activate` prepare charges, `fill` uses up a sequence with an empty payment to the sender.
  */
 export type Movement =
-  /** To the present hot wallet, where `to` names no other. */
+  /** To the present hot wallet, where `to` names no other; `owner`: the owner of the merchant's account at the collector. */
   | { kind: 'gas'; amount: bigint; to?: 'owner' | RotatedKeyRef }
   /** `asset` null: the native coin. */
   | { kind: 'move'; asset: Asset | null; amount: bigint }
@@ -337,6 +337,7 @@ export interface SignedTx {
   txId: string;
   raw: string;
   sender: string;
+  /** The `itemId`s of its items, in their order; the id of its attempt where it pays nobody. */
   itemIds: string[];
   /** EVM nonce: two transactions with the same one exclude each other. */
   sequence?: string;

@@ -244,7 +244,7 @@ function periodOf(
 }
 
 export function checkoutView(input: PageInput): CheckoutView {
-  const { page, view, language, nowSeconds, lacksRate, isQuoteLocked } = input;
+  const { page, view, language, nowSeconds, lacksRate, isQuoteBinding } = input;
   const { session, merchant } = page;
   const { payment } = view;
   const option = currentOption(view);
@@ -274,7 +274,7 @@ export function checkoutView(input: PageInput): CheckoutView {
     secondsLeft: isOpen && secondsLeft !== null ? Math.max(0, secondsLeft) : null,
     secondsTotal: expiresAt === null ? null : expiresAt - Number(payment.created_at),
     rateSecondsLeft:
-      isPayable && payment.currency !== option.currency && !isQuoteLocked
+      isPayable && payment.currency !== option.currency && !isQuoteBinding
         ? Math.max(0, Number(option.quote_ends_at) - nowSeconds)
         : null,
     details: isOpen ? null : detailsOf(input, counted),

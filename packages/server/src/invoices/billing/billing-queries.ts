@@ -19,7 +19,7 @@ export const openInvoicesLock = (
  * The paid invoices of a period, newest first. They change only under their subscription's lock, which the caller
  * holds.
  */
-export async function listCovering(
+export async function listPaidInPeriod(
   tx: Tx,
   {
     merchantId,
@@ -73,7 +73,7 @@ export function capsUsed(merchantId: string, windows: readonly CapWindow[]) {
     subscription_id: ['uuid', (w) => w.subscriptionId],
     method_id: ['uuid', (w) => w.methodId],
     start: ['bigint', (w) => w.start],
-    place: ['integer', (_w, i) => i],
+    position: ['integer', (_w, i) => i],
   });
   return prepared<{ used: bigint }>`
     select (
@@ -82,7 +82,7 @@ export function capsUsed(merchantId: string, windows: readonly CapWindow[]) {
         and i.charge_method_id = w.method_id and i.charge_window_start = w.start
     ) as used
     from ${ordered}
-    order by w.place`;
+    order by w.position`;
 }
 
 /** Frees the cap of a failed charge whose invoice is no longer open for it. */

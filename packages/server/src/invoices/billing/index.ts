@@ -3,8 +3,8 @@ export {
   freeCap,
   type InvoiceChange,
   insertInvoices,
-  listCovering,
   listOpenInvoices,
+  listPaidInPeriod,
   openInvoicesLock,
   updateInvoices,
 } from './billing-queries.ts';

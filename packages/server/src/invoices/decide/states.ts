@@ -17,7 +17,7 @@ export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
 });
 
 /**
- * State of the payment page. `money`: money was seen and is not final · `frozen`: a person must decide · `paid`: it has
+ * State of the payment page, as `payments` has it (`InvoicePageState`), or `none`, or `canceled` by a decision. `money`: money was seen and is not final · `frozen`: a person must decide · `paid`: it has
  * paid the invoice, which is not updated yet · `expired`, `canceled`: ended.
  */
 export type PageState = 'none' | 'open' | 'money' | 'frozen' | 'paid' | 'expired' | 'canceled';
@@ -61,7 +61,8 @@ export interface InvoiceFacts {
   chargesEnded: boolean;
   /** When its dunning days start; null: not overdue. */
   overdueFrom: number | null;
-  daysSpent: number;
+  /** Of the merchant's dunning days, those that have passed: each is tried at most once. */
+  dunningDaysPassed: number;
   dueDate: number;
   /** The merchant's total suspension time by which these times were already shifted. */
   suspendedSeconds: number;
@@ -76,8 +77,9 @@ export const isPageInvoice = ({ dueDate, createdAt }: InvoiceFacts) => dueDate >
 export const hasPendingPayment = ({ status, pendingChargeId, page }: InvoiceFacts) =>
   status === 'open' && (pendingChargeId !== null || page === 'money' || page === 'paid');
 
-/** Whether a payment of the current amount may still succeed; the amount must not change meanwhile. */
-export const isBusy = (invoice: InvoiceFacts) => hasPendingPayment(invoice) || invoice.page === 'frozen';
+/** Whether money that was seen, or a charge, may still pay the current amount; it must not change meanwhile. */
+export const mayStillBePaid = (invoice: InvoiceFacts) =>
+  hasPendingPayment(invoice) || invoice.page === 'frozen';
 
 export const isOverdue = ({ status, overdueFrom }: InvoiceFacts) => status === 'open' && overdueFrom !== null;
 

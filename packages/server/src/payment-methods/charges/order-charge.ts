@@ -42,7 +42,7 @@ export async function orderCharges(
   await requestTransfers(tx, merchantId, orders, now);
 }
 
-/** The payment, wallet and amount of a charge. */
+/** The subscription and the wallet of a charge. */
 interface Charged {
   subscriptionId: string;
   wallet: ChargedWallet;

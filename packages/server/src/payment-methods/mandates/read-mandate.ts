@@ -32,7 +32,8 @@ import {
 import { watchJob } from './watch-job.ts';
 
 /**
- * Enqueued for `subscriptions` when money or allowance came back or the status changed. Payload `{ paymentMethodId }`.
+ * Enqueued for `subscriptions` when money or allowance came back or the status changed. Payload `{ paymentMethodId }`. Its kind is
+ * part of stored jobs, so it keeps its name.
  */
 export const METHOD_CHANGED_JOB = 'payment_methods.news';
 /**

@@ -12,6 +12,7 @@ import {
   type TransactionRow,
   UNPAID,
 } from '../reads/queries.ts';
+import { PAYMENT_MOVES } from '../states.ts';
 import '../tables.ts';
 
 export interface NewChargeRow
@@ -43,7 +44,7 @@ export interface NewChargeRow
 }
 
 /** Inserts the payments of charges, each with its only option, fixed from the start. @returns them in their order */
-export async function insertCharges(tx: Tx, rows: readonly NewChargeRow[]): Promise<PaymentView[]> {
+export async function insertChargeRows(tx: Tx, rows: readonly NewChargeRow[]): Promise<PaymentView[]> {
   const views = rows.map(newCharge);
   await insertRows(
     tx,
@@ -125,8 +126,9 @@ export interface ChargeChange {
   pulled?: PulledRow;
 }
 
-/** Ends charges. @returns the updated payments, in their order */
+/** Ends charges. @returns the updated payments, in their order @throws if one of them may not end like that */
 export async function writeEnds(tx: Tx, changes: readonly ChargeChange[]): Promise<PaymentView[]> {
+  for (const { before, end } of changes) PAYMENT_MOVES.check(before.payment.status, end.status);
   const views = changes.map(({ before, end, pulled }) => ({
     ...before,
     payment: { ...before.payment, ...end },

@@ -9,13 +9,13 @@ import { RateRefused } from '../../rates/index.ts';
 import { arrivalPostings, lostPostings, minedAgainPostings, releaseHeldPostings } from '../books/postings.ts';
 import { paymentChange } from '../change-payment.ts';
 import type { MerchantRef, PaymentContext, PaymentDeps } from '../deps.ts';
+import { fixedOptionOf } from '../facts.ts';
 import { type Quote, quoteOf, readRate } from '../quotes/quote.ts';
-import { fixedOptionOf } from '../reads/present.ts';
 import { lockPayment, type PaymentView } from '../reads/queries.ts';
-import { afterCharge, type ChargeOutcome } from '../states.ts';
+import { afterCharge, type ChargeSettlement } from '../states.ts';
 import {
   type ChargeChange,
-  insertCharges as insertChargeRows,
+  insertChargeRows,
   lockCharges,
   markPulled,
   type NewChargeRow,
@@ -225,7 +225,7 @@ const EVENTS: Partial<Record<PaymentStatus, EventType>> = {
 };
 
 /** Undefined if it was decided before: a released charge is pending again, but not on the chain. */
-function outcomeOf({ payment }: PaymentView, outcome: ChargeOutcome): PaymentStatus | undefined {
+function outcomeOf({ payment }: PaymentView, outcome: ChargeSettlement): PaymentStatus | undefined {
   return payment.received_amount > 0n ? undefined : afterCharge(payment.status, outcome);
 }
 

@@ -29,7 +29,7 @@ export interface ScanResult {
 }
 
 type Transfers = Pick<ScanResult, 'final' | 'seen'>;
-type Found = Record<keyof Transfers, ChainTransfer[]>;
+type TransfersOfPayment = Record<keyof Transfers, ChainTransfer[]>;
 
 /** Applies a scan to all payments that it concerns. @returns whether any has changed */
 export async function applyScan(
@@ -65,9 +65,9 @@ export async function applyScan(
   return hasChanged;
 }
 
-function groupByPayment({ final, seen, watch }: ScanResult): Map<string, Found> {
-  const byPayment = new Map<string, Found>();
-  const add = (transfers: readonly ChainTransfer[], as: keyof Found) => {
+function groupByPayment({ final, seen, watch }: ScanResult): Map<string, TransfersOfPayment> {
+  const byPayment = new Map<string, TransfersOfPayment>();
+  const add = (transfers: readonly ChainTransfer[], as: keyof TransfersOfPayment) => {
     for (const transfer of transfers) {
       const id = watch.ownerOf(transfer.to);
       if (id === undefined) continue;
@@ -92,7 +92,7 @@ async function scansByPayment(
     result,
     found,
     sanctioned,
-  }: { result: ScanResult; found: ReadonlyMap<string, Found>; sanctioned: ReadonlySet<string> },
+  }: { result: ScanResult; found: ReadonlyMap<string, TransfersOfPayment>; sanctioned: ReadonlySet<string> },
   context: PaymentContext,
 ): Promise<Map<string, PaymentScan>> {
   const { network, readTo, depth } = result;

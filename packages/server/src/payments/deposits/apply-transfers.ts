@@ -102,13 +102,10 @@ async function bookChanges(
     tx,
     plans.map(({ before, fixed }) => ({ ...before.payment, ...fixesOf(fixed) })),
   );
-  const outcomes = plans.map((plan, i) =>
-    decideArrival(
-      { ...plan, hasNewMoney: hasCounted(plan.arrived), rateMoved: rateMovedOf(plan, context) },
-      now[i] ?? plan.before,
-      context,
-    ),
-  );
+  const outcomes = plans.map((plan, i) => {
+    const arrival = { ...plan, hasNewMoney: hasCounted(plan.arrived), rateMoved: rateMovedOf(plan, context) };
+    return { before: plan.before.payment, ...decideArrival(arrival, now[i] ?? plan.before, context) };
+  });
   await postAll(
     tx,
     merchantId,
@@ -117,11 +114,7 @@ async function bookChanges(
   );
   await enqueue(tx, coinJobs(merchantId, plans, context.time));
   crashPoint('deposits.posted');
-  await updatePayments(
-    tx,
-    merchantId,
-    outcomes.map(({ change }) => change),
-  );
+  await updatePayments(tx, merchantId, outcomes);
   const changed = plans.map(({ before }, i) => {
     const payment = { ...before.payment, ...outcomes[i]?.change };
     return { before, after: { ...(now[i] ?? before), payment } };

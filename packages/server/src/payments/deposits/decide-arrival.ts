@@ -2,7 +2,7 @@ import type { Posting } from '../../ledger/index.ts';
 import { arrivalPostings, minedAgainPostings, releaseHeldPostings } from '../books/postings.ts';
 import { rulesOf } from '../change-payment.ts';
 import type { PaymentContext } from '../deps.ts';
-import { factsOf } from '../reads/present.ts';
+import { factsOf } from '../facts.ts';
 import type {
   DepositChange,
   OptionRow,
@@ -17,8 +17,8 @@ export const fixesOf = (fixed: OptionRow | undefined) => ({
   fixed_network: fixed?.network ?? null,
 });
 
-/** A credited transfer in the block that holds it now. */
-export type MinedAgain = TransactionRow & { height: bigint };
+/** A credited transfer, with the height of the block that holds it now: another one than before. */
+export type InOtherBlock = TransactionRow & { height: bigint };
 
 export interface Arrival {
   before: PaymentView;
@@ -26,7 +26,7 @@ export interface Arrival {
   /** Transfers that are credited now. */
   arrived: readonly TransactionChange[];
   /** Transfers lost to a reorganisation after they were final, and in a final block again. */
-  minedAgain: readonly MinedAgain[];
+  minedAgain: readonly InOtherBlock[];
   /** Late money completes a payment only when it becomes final, or when it gets its quote. */
   hasNewMoney: boolean;
   rateMoved: boolean;

@@ -8,10 +8,10 @@ import { castVote, type VoteCount } from '../../stores/approvers/index.ts';
 import { arrivalPostings, keptPostings, unseizePostings } from '../books/postings.ts';
 import { changePayment } from '../change-payment.ts';
 import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentContext } from '../deps.ts';
+import { fixedOptionOf } from '../facts.ts';
 import { expireJob } from '../jobs.ts';
 import { findRate, hasRateMoved } from '../quotes/quote.ts';
 import { requotedIfDue } from '../quotes/requote-payment.ts';
-import { fixedOptionOf } from '../reads/present.ts';
 import {
   lockPayment,
   type PaymentView,

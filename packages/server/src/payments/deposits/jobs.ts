@@ -1,6 +1,8 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import type { Job, JobSpec } from '../../platform/jobs/index.ts';
 
+// These kinds are part of stored jobs, so they keep the name of the module that deposits were in before.
+
 /** Scans a network for transfers to a merchant's addresses; payload `{ network }`. */
 export const SCAN_JOB = 'checkout.scan';
 /** Coins were credited; `custody` sweeps them; payload `{ network }`. */

@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../../chains/port/index.ts';
 import type { Rate } from '../../rates/index.ts';
 import type { PaymentContext } from '../deps.ts';
-import { atLockedQuote, fixedOptionOf, isQuoteDue } from '../reads/present.ts';
+import { atBindingQuote, fixedOptionOf, isQuoteDue } from '../facts.ts';
 import {
   type OptionRow,
   type PaymentView,
@@ -11,7 +11,7 @@ import {
   transactionKey,
 } from '../reads/queries.ts';
 import { transactionKind } from '../states.ts';
-import { fixesOf, type MinedAgain } from './decide-arrival.ts';
+import { fixesOf, type InOtherBlock } from './decide-arrival.ts';
 import { type CreditDepth, isSmall } from './early-credit.ts';
 
 // What a scan changes in a payment, without writing anything: `apply-transfers.ts` writes it, and `apply-scan.ts` asks
@@ -33,7 +33,7 @@ export interface PaymentScan {
   rates: ReadonlyMap<Asset, Rate>;
 }
 
-interface Found {
+interface FoundTransfer {
   key: string;
   transfer: ChainTransfer;
   isFinal: boolean;
@@ -53,9 +53,9 @@ export interface ChangePlan {
   /** The subset of `transactions` that has become final. */
   arrived: readonly TransactionChange[];
   /** Transfers lost to a reorganisation after they were final, and in a final block again. */
-  minedAgain: readonly MinedAgain[];
+  minedAgain: readonly InOtherBlock[];
   /** Transfers credited early that a reorganisation has moved to another block. */
-  moved: readonly MinedAgain[];
+  moved: readonly InOtherBlock[];
 }
 
 /**
@@ -81,7 +81,7 @@ export function planChange(
   scan: PaymentScan,
   context: PaymentContext,
 ): ChangePlan | undefined {
-  const read = (transfer: ChainTransfer, isFinal: boolean): Found => ({
+  const read = (transfer: ChainTransfer, isFinal: boolean): FoundTransfer => ({
     key: keyOf(scan.network, transfer),
     transfer,
     isFinal,
@@ -91,13 +91,14 @@ export function planChange(
     ...scan.seen.map((transfer) => read(transfer, false)),
   ];
   const gone = findVanished(before, scan, found);
-  const paid = fixedOption(before, scan, { found, gone });
-  const changed = transactionChanges(before, scan, { found, fixed: paid, context });
+  const fixedByMoney = fixedOption(before, scan, { found, gone });
+  const changed = transactionChanges(before, scan, { found, fixed: fixedByMoney, context });
   const transactions = [...changed, ...gone];
   const minedAgain = findMinedAgain(before, scan);
   const moved = findMoved(before, found);
   if (transactions.length + minedAgain.length + moved.length === 0) return undefined;
-  const after = atLockedQuote(viewAfter(before, paid, transactions));
+  // At the quote that counts, which may be an earlier one of the same option.
+  const after = atBindingQuote(viewAfter(before, fixedByMoney, transactions));
   return {
     before,
     scan,
@@ -110,7 +111,7 @@ export function planChange(
   };
 }
 
-function findMoved({ transactions }: PaymentView, found: readonly Found[]): MinedAgain[] {
+function findMoved({ transactions }: PaymentView, found: readonly FoundTransfer[]): InOtherBlock[] {
   const heights = new Map(found.map(({ key, transfer }) => [key, transfer.height]));
   return transactions.flatMap((t) => {
     const height = t.is_early && t.lost_at === null ? heights.get(transactionKey(t)) : undefined;
@@ -119,7 +120,7 @@ function findMoved({ transactions }: PaymentView, found: readonly Found[]): Mine
 }
 
 /** Lost transfers that the scan found again. They stay credited; only the operator's loss is booked back. */
-function findMinedAgain({ transactions }: PaymentView, { network, final }: PaymentScan): MinedAgain[] {
+function findMinedAgain({ transactions }: PaymentView, { network, final }: PaymentScan): InOtherBlock[] {
   const heights = new Map(final.map((transfer) => [keyOf(network, transfer), transfer.height]));
   return transactions.flatMap((t) => {
     const height = t.lost_at === null ? undefined : heights.get(transactionKey(t));
@@ -131,7 +132,7 @@ function findMinedAgain({ transactions }: PaymentView, { network, final }: Payme
 function fixedOption(
   view: PaymentView,
   { network }: PaymentScan,
-  { found, gone }: { found: readonly Found[]; gone: readonly TransactionChange[] },
+  { found, gone }: { found: readonly FoundTransfer[]; gone: readonly TransactionChange[] },
 ): OptionRow | undefined {
   const { payment, options, transactions } = view;
   const present = new Set(found.map(({ transfer }) => keyOf(network, transfer)));
@@ -174,7 +175,7 @@ function transactionChanges(
     found,
     fixed,
     context,
-  }: { found: readonly Found[]; fixed: OptionRow | undefined; context: PaymentContext },
+  }: { found: readonly FoundTransfer[]; fixed: OptionRow | undefined; context: PaymentContext },
 ): TransactionChange[] {
   const known = new Map(transactions.map((t) => [transactionKey(t), t]));
   const { seconds } = context.time;
@@ -236,7 +237,7 @@ function shownAmount({ asset, amount }: ChainTransfer): bigint {
 function findVanished(
   { transactions }: PaymentView,
   scan: PaymentScan,
-  found: readonly Found[],
+  found: readonly FoundTransfer[],
 ): TransactionChange[] {
   const { readTo, network } = scan;
   if (readTo === undefined) return [];

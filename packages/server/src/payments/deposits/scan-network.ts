@@ -11,7 +11,7 @@ import { WatchedAddresses } from './watched-addresses.ts';
 
 // A scan reads twice: final blocks from a durable cursor, and the newer blocks up to the tip each time. After a crash the
 // same blocks are read again, which changes nothing (apply-transfers.ts). Most scans find nothing: they read the blocks
-// since the cursor once and write nothing.
+// since the cursor once, and write nothing but, once a minute, cursor and time.
 
 /** `read_at` is saved this often, or at once if a payment waits for it. */
 const RECORD_READ_SECONDS = 60;
@@ -55,6 +55,16 @@ class NetworkScan {
     this.#cursor = state.cursor;
   }
 
+  /**
+   * What is read depends on the state at the start:
+   *
+   *     no cursor yet                                    final blocks, then the tip
+   *     a minute since `read_at`, or a payment waits     the tip, then final blocks
+   *     the tip holds a final transfer, or is too long   the tip, then final blocks
+   *     otherwise                                        the tip alone
+   *
+   * A tip that was not complete is read again after the final blocks, as the cursor is nearer by then.
+   */
   async run(signal: AbortSignal): Promise<boolean> {
     const { merchant, network, seconds } = this.#target;
     const isDue = this.#state.is_overdue || seconds - Number(this.#state.read_at) >= RECORD_READ_SECONDS;
@@ -63,7 +73,7 @@ class NetworkScan {
     const { finalHeight } = tip?.head ?? (await this.#chain.head());
     const readsFinal = isDue || tip === undefined || !tip.complete || holdsFinal(tip);
     const newest = readsFinal ? { newest: finalHeight } : {};
-    // If final blocks were replaced, the audit must read them before the cursor moves on.
+    // False: final blocks were replaced. Then the network stops, and the audit must read them before the cursor moves on.
     if (!(await checkFinalBlocks(this.#deps, merchant, { network, ...newest }))) return true;
     if (readsFinal) await this.#applyFinal(finalHeight, signal);
     if (!tip?.complete) tip = await this.#readTip();
@@ -120,9 +130,9 @@ class NetworkScan {
 
   async #save(read: Omit<Parameters<typeof saveCursor>[2], 'cursor'>): Promise<void> {
     const { merchant, network } = this.#target;
-    const place = { merchantId: merchant.merchantId, network, before: this.#saved };
+    const key = { merchantId: merchant.merchantId, network, before: this.#saved };
     const cursor = this.#cursor;
-    await transact(this.#deps.db, (tx) => saveCursor(tx, place, { ...read, cursor }));
+    await transact(this.#deps.db, (tx) => saveCursor(tx, key, { ...read, cursor }));
     this.#saved = cursor;
   }
 }

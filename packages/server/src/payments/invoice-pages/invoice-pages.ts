@@ -6,7 +6,7 @@ import { parseRate, payAmount } from '../../rates/index.ts';
 import { changePayment, paymentChange, writeExceptions } from '../change-payment.ts';
 import { decideArrival } from '../deposits/decide-arrival.ts';
 import type { PaymentContext } from '../deps.ts';
-import { factsOf, fixedOptionOf } from '../reads/present.ts';
+import { factsOf, fixedOptionOf } from '../facts.ts';
 import { lockPayment, lockPayments, readPayment, updatePayment, upsertOption } from '../reads/queries.ts';
 import { type InvoicePageState, invoicePageState, type PageEnd, statusAfterPageEnd } from '../states.ts';
 
@@ -25,7 +25,7 @@ export async function readInvoicePageState(
 /**
  * Locks the payments of invoices' pages, in the order of their ids.
  *
- * @returns their states by payment: an invoice must not end while its page is `busy`
+ * @returns their states by payment: an invoice must not end while its page holds `money`
  */
 export async function lockInvoicePages(
   tx: Tx,

@@ -6,7 +6,7 @@ import { scanJob } from '../deposits/jobs.ts';
 import { reconcileAddresses } from '../deposits/reconcile-addresses.ts';
 import { scanNow } from '../deposits/scan-deposits.ts';
 import type { MerchantRef, PaymentDeps } from '../deps.ts';
-import { factsOf } from '../reads/present.ts';
+import { factsOf } from '../facts.ts';
 import { type PaymentView, readPayment } from '../reads/queries.ts';
 import { type InvoicePageState, invoicePageState } from '../states.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  bindingQuote,
   isDust,
-  lockedQuote,
   QUOTE_GRACE_SECONDS,
   type QuotedOption,
   type QuotedTransfer,
@@ -46,8 +46,8 @@ test('dust is less than 1/100 of the amount due and less than one token', () => 
 test('money in time locks a quote for good; dust, with or without other tokens, lets it end', () => {
   expect(lifeOf([], ENDS - 1)).toBe('running');
   expect(lifeOf([], ENDS)).toBe('over');
-  expect(lifeOf([transfer()], ENDS + 86_400)).toBe('locked');
-  expect(lifeOf([transfer({ status: 'seen' })], ENDS)).toBe('locked');
+  expect(lifeOf([transfer()], ENDS + 86_400)).toBe('binding');
+  expect(lifeOf([transfer({ status: 'seen' })], ENDS)).toBe('binding');
   expect(lifeOf([DUST], ENDS - 1)).toBe('running');
   expect(lifeOf([DUST], ENDS)).toBe('over');
   const nothing = [
@@ -62,13 +62,13 @@ test('money in time locks a quote for good; dust, with or without other tokens, 
 });
 
 test('a sanctioned sender locks a quote like any other, but not with dust', () => {
-  expect(lifeOf([transfer({ kind: 'seized' })], ENDS)).toBe('locked');
+  expect(lifeOf([transfer({ kind: 'seized' })], ENDS)).toBe('binding');
   expect(lifeOf([{ ...DUST, kind: 'seized' }], ENDS)).toBe('over');
 });
 
 test('pieces of dust locks the quote once their sum is no dust; too late, they are due at a new quote', () => {
   const two = (seen_at: number) => [DUST, { ...DUST, seen_at }];
-  expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS), ENDS + 500)).toBe('locked');
+  expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS), ENDS + 500)).toBe('binding');
   expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS + 1), ENDS + 500)).toBe('due');
   expect(lifeOf([DUST, transfer({ seen_at: ENDS + 600 })], ENDS + 700)).toBe('due');
 });
@@ -76,7 +76,7 @@ test('pieces of dust locks the quote once their sum is no dust; too late, they a
 test('refunded money locks nothing: refunded dust does not add to the next dust', () => {
   expect(lifeOf([DUST, DUST], ENDS, DUST.amount)).toBe('over');
   expect(lifeOf([transfer()], ENDS, 10n * TOKEN)).toBe('over');
-  expect(lifeOf([transfer(), transfer()], ENDS, 10n * TOKEN)).toBe('locked');
+  expect(lifeOf([transfer(), transfer()], ENDS, 10n * TOKEN)).toBe('binding');
 });
 
 const transfers = fc.array(
@@ -101,7 +101,7 @@ test('any transfers: order does not matter, dust alone never locks, a new quote 
       const counting = list.filter((t) => t.currency === 'USDT' && t.address === OWN && t.status !== 'gone');
       const most = counting.reduce((sum, { amount }) => sum + amount, 0n);
       if (isDust(most, OPTION.pay_amount)) expect(['running', 'over']).toContain(life);
-      if (life === 'locked' || life === 'due') expect(lifeOf(list, now + retryAfter)).toBe(life);
+      if (life === 'binding' || life === 'due') expect(lifeOf(list, now + retryAfter)).toBe(life);
       // Nothing is seen in the future, so that a quote made now ends after all that was seen.
       const seen = list.filter((t) => Number(t.seen_at) <= now);
       const fresh = { ...OPTION, quote_ends_at: now + 900 };
@@ -154,7 +154,7 @@ const quote = (quoted_at: number, pay_amount: bigint) => ({
 });
 const FIRST = quote(T0, 50n * TOKEN);
 const lockedBy = (quotes: readonly QuotedOption[], seen_at: number, amount = 40n * TOKEN) =>
-  lockedQuote(quotes, { transfers: [transfer({ seen_at, amount })], refunded: 0n });
+  bindingQuote(quotes, { transfers: [transfer({ seen_at, amount })], refunded: 0n });
 
 test('money counts at the quote that was valid when it was sent, however many were made since', () => {
   const second = quote(ENDS + 10, 80n * TOKEN);

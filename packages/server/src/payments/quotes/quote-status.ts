@@ -1,8 +1,8 @@
 import { type Asset, UNITS_PER_TOKEN } from '@florin/contract/money';
 import type { PaymentTransactionKind, PaymentTransactionStatus } from '@florin/contract/schemas';
 
-// A quote runs for some minutes and is renewed until money arrives. From then on it is locked: the rest is due at the same
-// rate. Dust does not locks a quote; otherwise anybody could keep a rate for a day for less than a cent.
+// A quote runs for some minutes and is renewed until money arrives. From then on it is binding: the rest is due at the same
+// rate. Dust does not bind a quote; otherwise anybody could keep a rate for a day for less than a cent.
 // Invariant: the status of a quote follows from the rows of its option and its transfers alone, in any order.
 
 /** Money seen later than this after its quote's end counts at a new quote. */
@@ -34,10 +34,10 @@ export interface QuotedTransfer {
 }
 
 /**
- * `running`, `over`: by its end, while at most dust has come · `locked`: money came in time · `due`: money came too late,
- * and counts at a new quote.
+ * `running`, `over`: by its end, while at most dust has come · `binding`: money came in time · `due`: money came too late,
+ * and counts at a new quote, which is to be made.
  */
-export type QuoteStatus = 'running' | 'over' | 'locked' | 'due';
+export type QuoteStatus = 'running' | 'over' | 'binding' | 'due';
 
 export function isDust(amount: bigint, payAmount: bigint): boolean {
   return amount * DUST_SHARE < payAmount && amount < UNITS_PER_TOKEN;
@@ -52,12 +52,12 @@ function countsFor({ currency, address }: QuotedOption, t: QuotedTransfer): bool
 /** Money that a payment has received. */
 export interface ReceivedMoney {
   transfers: readonly QuotedTransfer[];
-  /** Refunded or being refunded: it no longer locks a quote. */
+  /** Refunded or being refunded: it no longer binds a quote. */
   refunded: bigint;
 }
 
 /** When the sum of the transfers first exceeded dust, by the amount due at that time. */
-function lockedSince(option: QuotedOption, { transfers, refunded }: ReceivedMoney): number | undefined {
+function boundSince(option: QuotedOption, { transfers, refunded }: ReceivedMoney): number | undefined {
   const dueAt = (seconds: number) =>
     option.earlierAmounts.find(({ until }) => seconds <= until)?.payAmount ?? option.pay_amount;
   let sum = -refunded;
@@ -69,14 +69,14 @@ function lockedSince(option: QuotedOption, { transfers, refunded }: ReceivedMone
   return undefined;
 }
 
-const lockedUntil = ({ quote_ends_at: endsAt }: Pick<QuotedOption, 'quote_ends_at'>) =>
+const mayBindUntil = ({ quote_ends_at: endsAt }: Pick<QuotedOption, 'quote_ends_at'>) =>
   Number(endsAt) + QUOTE_GRACE_SECONDS;
 
 /** @param option the fixed one, or one that has received no money */
 export function quoteStatus(option: QuotedOption, came: ReceivedMoney, nowSeconds: number): QuoteStatus {
-  const since = lockedSince(option, came);
+  const since = boundSince(option, came);
   if (since === undefined) return nowSeconds < Number(option.quote_ends_at) ? 'running' : 'over';
-  return since <= lockedUntil(option) ? 'locked' : 'due';
+  return since <= mayBindUntil(option) ? 'binding' : 'due';
 }
 
 /**
@@ -85,18 +85,18 @@ export function quoteStatus(option: QuotedOption, came: ReceivedMoney, nowSecond
  * amount counts. If none was valid, the first one made afterwards.
  *
  * @param quotes of one option, oldest first
- * @returns undefined if the money locks none of them
+ * @returns undefined if the money binds none of them
  */
-export function lockedQuote<Q extends QuotedOption>(
+export function bindingQuote<Q extends QuotedOption>(
   quotes: readonly Q[],
   came: ReceivedMoney,
 ): Q | undefined {
-  const locked = quotes.flatMap((quote) => {
-    const since = lockedSince(quote, came);
-    return since === undefined || since > lockedUntil(quote) ? [] : [{ quote, since }];
+  const bound = quotes.flatMap((quote) => {
+    const since = boundSince(quote, came);
+    return since === undefined || since > mayBindUntil(quote) ? [] : [{ quote, since }];
   });
-  const [lowest] = locked
+  const [lowest] = bound
     .filter(({ quote, since }) => Number(quote.quoted_at ?? 0) <= since)
     .toSorted((a, b) => Number(a.quote.pay_amount - b.quote.pay_amount));
-  return (lowest ?? locked[0])?.quote;
+  return (lowest ?? bound[0])?.quote;
 }

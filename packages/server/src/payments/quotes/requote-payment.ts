@@ -8,7 +8,7 @@ import { getMerchant } from '../../stores/index.ts';
 import { changePayment } from '../change-payment.ts';
 import { decideArrival } from '../deposits/decide-arrival.ts';
 import { type PaymentContext, type PaymentDeps, paymentContext } from '../deps.ts';
-import { atLockedQuote, fixedOptionOf, isQuoteDue } from '../reads/present.ts';
+import { atBindingQuote, fixedOptionOf, isQuoteDue } from '../facts.ts';
 import { lockPayment, type PaymentView, readPayment, upsertOption } from '../reads/queries.ts';
 import { findRate, hasRateMoved, requotedOption } from './quote.ts';
 
@@ -71,7 +71,7 @@ export async function requotedIfDue(
   context: PaymentContext,
 ): Promise<PaymentView> {
   const written = await readPayment(tx, merchantId, paymentId);
-  const view = atLockedQuote(written);
+  const view = atBindingQuote(written);
   const counting = { fixed: fixedOptionOf(view), isQuoteDue: isQuoteDue(view) };
   const requoted = requotedOption(written, counting, rate, context);
   if (requoted === undefined) return written;

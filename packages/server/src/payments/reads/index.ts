@@ -1,6 +1,6 @@
+export { currentOption, returnedAmount } from '../facts.ts';
 export { findPaymentOwner } from './find-payment-owner.ts';
 export { listPayments } from './list-payments.ts';
-export { currentOption, returnedAmount } from './present.ts';
 export {
   lockPayment,
   type OptionRow,

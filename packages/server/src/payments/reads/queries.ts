@@ -162,13 +162,14 @@ export type DepositChange = Pick<
   | 'completed_at'
 >;
 
-/** Writes what a scan changed. The caller holds the payments' locks. */
+/** Writes what a scan changed. The caller holds the payments' locks. @throws if a status may not change like that */
 export async function updatePayments(
   tx: Tx,
   merchantId: string,
-  changes: readonly DepositChange[],
+  changes: readonly { before: PaymentRow; change: DepositChange }[],
 ): Promise<void> {
-  const rows = changes.map((change) => ({ merchant_id: merchantId, ...change }));
+  for (const { before, change } of changes) PAYMENT_MOVES.check(before.status, change.status);
+  const rows = changes.map(({ change }) => ({ merchant_id: merchantId, ...change }));
   await updateRows(tx, PAYMENT, rows, ['payment_id']);
 }
 

@@ -4,7 +4,8 @@ import { merchantTime } from '../../tenancy/index.ts';
 import { rulesOf } from '../change-payment.ts';
 import { chooseOption } from '../choose-option.ts';
 import { type MerchantRef, type PaymentDeps, paymentSettings } from '../deps.ts';
-import { currentOption, isQuoteDue, presentPayment, quoteStatusOf } from './present.ts';
+import { currentOption, isQuoteDue, quoteStatusOf } from '../facts.ts';
+import { presentPayment } from './present.ts';
 import { type PaymentView, readPayment } from './queries.ts';
 
 /** A payment with what its payer's page shows of it. */
@@ -16,7 +17,7 @@ export interface PayerPayment {
   /** The current option's quote has ended, and there is no rate for a new one. */
   lacksRate: boolean;
   /** Money that came in time keeps the current option's quote. */
-  isQuoteLocked: boolean;
+  isQuoteBinding: boolean;
 }
 
 type Payable = MerchantRef & { isSuspended: boolean };
@@ -37,8 +38,8 @@ export async function readPayerPayment(
   const rules = rulesOf(view, await paymentSettings(deps, merchant));
   const option = currentOption(view);
   const { seconds } = merchantTime(deps, merchant);
-  const isQuoteLocked = option !== undefined && quoteStatusOf(view, option, seconds) === 'locked';
-  return { view, shown: presentPayment(view, rules), tolerance: rules.tolerance, lacksRate, isQuoteLocked };
+  const isQuoteBinding = option !== undefined && quoteStatusOf(view, option, seconds) === 'binding';
+  return { view, shown: presentPayment(view, rules), tolerance: rules.tolerance, lacksRate, isQuoteBinding };
 }
 
 async function withFreshQuote(

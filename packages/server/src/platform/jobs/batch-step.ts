@@ -35,7 +35,7 @@ export interface BatchStepOptions<Item, Result> {
 }
 
 /** One job's part of a batch. */
-interface Step<Item> {
+interface JobStep<Item> {
   run: JobRun;
   item: Item;
 }
@@ -51,8 +51,8 @@ interface Step<Item> {
  */
 export function batchStep<Item, Result>(
   options: BatchStepOptions<Item, Result>,
-): (db: Db, key: string, step: Step<Item>) => Promise<Result> {
-  const stepsOf = loaderPer<Db, Step<Item>, PromiseSettledResult<Result>>(() => ({
+): (db: Db, key: string, step: JobStep<Item>) => Promise<Result> {
+  const stepsOf = loaderPer<Db, JobStep<Item>, PromiseSettledResult<Result>>(() => ({
     loadBatch: (_key, steps) => runAll(steps, options),
     maxBatch: STEPS_MAX,
     overlapAfterMs: STEPS_WAIT_MS,
@@ -64,10 +64,10 @@ export function batchStep<Item, Result>(
   };
 }
 
-type Results<Item, Result> = [Step<Item>, PromiseSettledResult<Result>][];
+type Results<Item, Result> = [JobStep<Item>, PromiseSettledResult<Result>][];
 
 async function runAll<Item, Result>(
-  steps: readonly Step<Item>[],
+  steps: readonly JobStep<Item>[],
   options: BatchStepOptions<Item, Result>,
 ): Promise<PromiseSettledResult<Result>[]> {
   const results: Results<Item, Result> = [];
@@ -96,7 +96,7 @@ export function roundsOf<Step>(steps: readonly Step[], locksOf: (step: Step) => 
 }
 
 async function runRound<Item, Result>(
-  steps: readonly Step<Item>[],
+  steps: readonly JobStep<Item>[],
   options: BatchStepOptions<Item, Result>,
 ): Promise<Results<Item, Result>> {
   try {
@@ -109,7 +109,7 @@ async function runRound<Item, Result>(
 }
 
 async function runTogether<Item, Result>(
-  steps: readonly Step<Item>[],
+  steps: readonly JobStep<Item>[],
   { change, isLast = false }: BatchStepOptions<Item, Result>,
 ): Promise<Results<Item, Result>> {
   const run = joinRuns(steps.map((step) => step.run));

@@ -10,7 +10,7 @@ import { notifyWorkers } from './worker-notifier.ts';
 export interface JobSpec {
   /** `NIL_ID` for a job of the installation itself. */
   merchantId: string;
-  /** Module and verb: `webhooks.deliver`. */
+  /** Module and verb: `webhooks.deliver`. Stored jobs keep their kind: some are named after the module that had them before. */
   kind: string;
   /** With a key there is at most one waiting job of this merchant, kind and key. */
   uniqueKey?: string;

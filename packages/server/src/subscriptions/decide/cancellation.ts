@@ -1,5 +1,5 @@
 import { chargesWithdrawn } from './charge.ts';
-import { type DecisionContext, Draft } from './draft.ts';
+import { BillingDraft, type DecisionContext } from './draft.ts';
 import { cancel } from './end.ts';
 import type { Decision, Facts, SubscriptionFacts } from './facts.ts';
 import { boundary, periodIndex } from './periods.ts';
@@ -23,7 +23,7 @@ export function decideCancel(
   { at, withdrawn = [] }: { at: 'now' | number; withdrawn?: readonly string[] },
   context: DecisionContext,
 ): Decision {
-  const draft = new Draft(facts, context);
+  const draft = new BillingDraft(facts, context);
   chargesWithdrawn(draft, withdrawn);
   if (at === 'now' && !draft.isAnyPaymentPending) {
     cancel(draft);

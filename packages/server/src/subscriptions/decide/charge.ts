@@ -1,5 +1,10 @@
-import { type CapUse, type InvoiceFacts, isBusy, isPageInvoice } from '../../invoices/decide/index.ts';
-import type { Draft } from './draft.ts';
+import {
+  type CapUse,
+  type InvoiceFacts,
+  isPageInvoice,
+  mayStillBePaid,
+} from '../../invoices/decide/index.ts';
+import type { BillingDraft } from './draft.ts';
 import {
   dunningOffsets,
   FIRST_PAYMENT_OFFSETS,
@@ -45,7 +50,7 @@ export type TryDecision =
   | { did: 'waits' };
 
 /** The window of the cap: one period of the anchor's grid. */
-export function chargeWindowAt({ anchor, interval }: Draft['subscription'], now: number) {
+export function chargeWindowAt({ anchor, interval }: BillingDraft['subscription'], now: number) {
   const n = periodIndex(anchor, interval, now);
   return { start: boundary(anchor, interval, n), end: boundary(anchor, interval, n + 1) };
 }
@@ -54,7 +59,7 @@ export function chargeWindowAt({ anchor, interval }: Draft['subscription'], now:
  * Decides a try of an invoice without a pending charge. If it is `ordered`, the caller orders the charge and calls
  * `orderedCharge`.
  */
-export function tryCharge(draft: Draft, invoiceId: string, check: ChargeCheck): TryDecision {
+export function tryCharge(draft: BillingDraft, invoiceId: string, check: ChargeCheck): TryDecision {
   const { now } = draft;
   const invoice = draft.invoice(invoiceId);
   if (check.kind === 'unavailable') return wait(draft, invoice, now + TROUBLE_RETRY_SECONDS);
@@ -72,7 +77,7 @@ export function tryCharge(draft: Draft, invoiceId: string, check: ChargeCheck): 
 
 /** The charge is ordered and pending. */
 export function orderedCharge(
-  draft: Draft,
+  draft: BillingDraft,
   invoiceId: string,
   { capUse, paymentId }: { capUse: CapUse; paymentId: string },
 ): void {
@@ -80,12 +85,12 @@ export function orderedCharge(
   draft.put({ ...invoice, pendingChargeId: paymentId, triedAt: draft.now, nextTryAt: null, capUse });
 }
 
-function wait(draft: Draft, invoice: InvoiceFacts, until: number): TryDecision {
+function wait(draft: BillingDraft, invoice: InvoiceFacts, until: number): TryDecision {
   draft.put({ ...invoice, nextTryAt: until });
   return { did: 'waits' };
 }
 
-function decline(draft: Draft, invoice: InvoiceFacts, code: string): TryDecision {
+function decline(draft: BillingDraft, invoice: InvoiceFacts, code: string): TryDecision {
   draft.put({ ...invoice, triedAt: draft.now });
   draft.emit('payment.failed', invoice.id);
   tryFailed(draft, invoice.id, code);
@@ -93,18 +98,18 @@ function decline(draft: Draft, invoice: InvoiceFacts, code: string): TryDecision
 }
 
 /** A sent charge has succeeded and is final. */
-export function chargeSucceeded(draft: Draft, invoiceId: string): void {
+export function chargeSucceeded(draft: BillingDraft, invoiceId: string): void {
   draft.emit('payment.completed', invoiceId);
   invoicePaid(draft, invoiceId);
   cancelIfDue(draft);
 }
 
 /** A sent charge has failed for good. */
-export function chargeFailed(draft: Draft, invoiceId: string, code: string): void {
+export function chargeFailed(draft: BillingDraft, invoiceId: string, code: string): void {
   draft.emit('payment.failed', invoiceId);
   // A reduction made meanwhile is deducted now. If nothing remains to be paid, the invoice has not failed.
   const failed = { ...draft.invoice(invoiceId), pendingChargeId: null };
-  if (failed.reduction > 0n && !isBusy(failed)) {
+  if (failed.reduction > 0n && !mayStillBePaid(failed)) {
     draft.put(failed);
     deductReduction(draft, invoiceId);
     const reduced = draft.invoice(invoiceId);
@@ -124,7 +129,7 @@ export function chargeFailed(draft: Draft, invoiceId: string, code: string): voi
 }
 
 /** Charges that were not sent are taken off their invoices, which another try may pay. None of them counts as a try. */
-export function chargesWithdrawn(draft: Draft, invoiceIds: readonly string[]): void {
+export function chargesWithdrawn(draft: BillingDraft, invoiceIds: readonly string[]): void {
   for (const id of invoiceIds) {
     draft.emit('payment.failed', id);
     draft.put({ ...draft.invoice(id), pendingChargeId: null, capUse: null, nextTryAt: draft.now });
@@ -135,7 +140,7 @@ export function chargesWithdrawn(draft: Draft, invoiceIds: readonly string[]): v
  * A sent charge is final, but its wallet was sanctioned meanwhile: it pays nothing, and its mandate is not charged again.
  * It still uses its part of the cap.
  */
-export function chargeSeized(draft: Draft, invoiceId: string): void {
+export function chargeSeized(draft: BillingDraft, invoiceId: string): void {
   draft.emit('payment.failed', invoiceId);
   const { capUse } = draft.invoice(invoiceId);
   tryFailed(draft, invoiceId, 'address_risk', capUse);
@@ -143,44 +148,47 @@ export function chargeSeized(draft: Draft, invoiceId: string): void {
 
 /**
  * A failed try that counts. The invoice gets a page, the subscription is past due, and after the last try it is
- * canceled.
+ * canceled. Where another mandate was given while the charge was pending, it says nothing of that one: it is tried at once.
  */
-function tryFailed(draft: Draft, invoiceId: string, code: string, taken: CapUse | null = null): void {
+function tryFailed(draft: BillingDraft, invoiceId: string, code: string, taken: CapUse | null = null): void {
   const failed = draft.invoice(invoiceId);
   draft.emit('invoice.payment_failed', invoiceId);
   const overdueFrom = overdueFromNow(draft, failed);
   const schedule = scheduleOf(draft, overdueFrom);
-  const daysSpent = schedule === null ? 0 : offsetsPassed(schedule, failed.triedAt ?? draft.now);
-  // False if another mandate was given while this charge was pending.
-  const isOfPresentMandate = failed.capUse === null || failed.capUse.methodId === draft.subscription.methodId;
-  draft.put({
-    ...failed,
-    pendingChargeId: null,
-    capUse: taken,
-    tries: failed.tries + 1,
-    chargesEnded: failed.chargesEnded || (isOfPresentMandate && ENDING.has(code)),
-    overdueFrom,
-    daysSpent,
-    nextTryAt: isOfPresentMandate ? schedule && nextTry(schedule, daysSpent) : draft.now,
-  });
-  markPastDue(draft, invoiceId);
-  const isOver = isOfPresentMandate && overdueFrom !== null && daysSpent === draft.rules.dunningDays.length;
-  if (isOver && !draft.isAnyPaymentPending) cancelUnpaid(draft);
-  else {
-    cancelIfDue(draft);
-    givePage(draft, invoiceId);
+  const dunningDaysPassed = schedule === null ? 0 : offsetsPassed(schedule, failed.triedAt ?? draft.now);
+  const tries = failed.tries + 1;
+  const counted = { ...failed, pendingChargeId: null, capUse: taken, tries, overdueFrom, dunningDaysPassed };
+  const isOfReplacedMandate =
+    failed.capUse !== null && failed.capUse.methodId !== draft.subscription.methodId;
+  if (isOfReplacedMandate) {
+    draft.put({ ...counted, nextTryAt: draft.now });
+    markPastDue(draft, invoiceId);
+    endTry(draft, invoiceId);
+    return;
   }
+  const nextTryAt = schedule && nextTry(schedule, dunningDaysPassed);
+  draft.put({ ...counted, nextTryAt, chargesEnded: failed.chargesEnded || ENDING.has(code) });
+  markPastDue(draft, invoiceId);
+  const isLastTry = overdueFrom !== null && dunningDaysPassed === draft.rules.dunningDays.length;
+  if (isLastTry && !draft.isAnyPaymentPending) cancelUnpaid(draft);
+  else endTry(draft, invoiceId);
+}
+
+/** What follows a failed try that was not the last one. */
+function endTry(draft: BillingDraft, invoiceId: string): void {
+  cancelIfDue(draft);
+  givePage(draft, invoiceId);
 }
 
 /** A mandate's invoice is overdue from its first failed charge, a page's from its due date. */
-function overdueFromNow({ now, subscription }: Draft, invoice: InvoiceFacts): number | null {
+function overdueFromNow({ now, subscription }: BillingDraft, invoice: InvoiceFacts): number | null {
   if (invoice.overdueFrom !== null || subscription.status === 'incomplete') return invoice.overdueFrom;
   if (!isPageInvoice(invoice)) return now;
   return invoice.dueDate <= now ? overdueSince(invoice, now) : null;
 }
 
 /** The schedule of further tries; null: none, because the invoice is not overdue yet. */
-function scheduleOf({ subscription, rules }: Draft, overdueFrom: number | null): Schedule | null {
+function scheduleOf({ subscription, rules }: BillingDraft, overdueFrom: number | null): Schedule | null {
   if (subscription.status === 'incomplete')
     return { from: subscription.createdAt, offsets: FIRST_PAYMENT_OFFSETS };
   if (overdueFrom === null) return null;
@@ -188,7 +196,7 @@ function scheduleOf({ subscription, rules }: Draft, overdueFrom: number | null):
 }
 
 /** Makes the subscription past due, because an invoice is overdue. */
-export function markPastDue(draft: Draft, invoiceId: string): void {
+export function markPastDue(draft: BillingDraft, invoiceId: string): void {
   const { status } = draft.subscription;
   if (draft.invoice(invoiceId).overdueFrom === null) return;
   if (status !== 'trialing' && status !== 'active') return;
@@ -196,13 +204,13 @@ export function markPastDue(draft: Draft, invoiceId: string): void {
   draft.emit('subscription.past_due');
 }
 
-function givePage(draft: Draft, invoiceId: string): void {
+function givePage(draft: BillingDraft, invoiceId: string): void {
   const invoice = draft.invoice(invoiceId);
   if (invoice.status === 'open' && invoice.page === 'none') draft.put({ ...invoice, page: 'open' });
 }
 
 /** A page has paid its invoice. The events of the payment itself are already recorded. */
-export function pagePaid(draft: Draft, invoiceId: string): void {
+export function pagePaid(draft: BillingDraft, invoiceId: string): void {
   invoicePaid(draft, invoiceId);
   cancelIfDue(draft);
 }

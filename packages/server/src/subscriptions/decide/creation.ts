@@ -1,6 +1,6 @@
 import type { BillingInterval } from '@florin/contract/schemas';
 import { rangesTo } from './billed-ranges.ts';
-import { type DecisionContext, Draft } from './draft.ts';
+import { BillingDraft, type DecisionContext } from './draft.ts';
 import type { Decision, SubscriptionFacts } from './facts.ts';
 import { openInvoice } from './open-invoice.ts';
 import { boundary } from './periods.ts';
@@ -22,7 +22,7 @@ export interface Creation {
 /** Creates a subscription with its first invoice. A trial has no invoice until it ends, and needs a mandate. */
 export function decideCreation(creation: Creation, context: DecisionContext): Decision {
   const { now } = context;
-  const draft = new Draft({ subscription: fresh(creation, now), invoices: [] }, context);
+  const draft = new BillingDraft({ subscription: fresh(creation, now), invoices: [] }, context);
   draft.emit('subscription.created');
   if (creation.trialDays > 0) {
     if (creation.methodId !== null) startTrial(draft);
@@ -30,7 +30,7 @@ export function decideCreation(creation: Creation, context: DecisionContext): De
   return draft.decision;
 }
 
-export function startTrial(draft: Draft): void {
+export function startTrial(draft: BillingDraft): void {
   draft.move('trialing');
   draft.emit('subscription.trialing');
 }
@@ -56,7 +56,7 @@ function fresh({ trialDays, anchor: given, ...rest }: Creation, now: number): Su
   };
 }
 
-function openFirst(draft: Draft): void {
+function openFirst(draft: BillingDraft): void {
   const { now } = draft;
   const { amount: sum, anchor, interval, periodStart, periodEnd } = draft.subscription;
   draft.change({ billed: rangesTo(sum) });

@@ -1,9 +1,9 @@
-import type { Draft } from './draft.ts';
+import type { BillingDraft } from './draft.ts';
 
 const min = (a: bigint, b: bigint) => (a < b ? a : b);
 
 /** Returns the part of an invoice that a credit paid to the credit. @returns how much */
-export function restoreCredit(draft: Draft, invoiceId: string, value: bigint): bigint {
+export function restoreCredit(draft: BillingDraft, invoiceId: string, value: bigint): bigint {
   const invoice = draft.invoice(invoiceId);
   const restored = min(value, invoice.creditApplied);
   draft.put({ ...invoice, creditApplied: invoice.creditApplied - restored });
@@ -17,7 +17,7 @@ export function restoreCredit(draft: Draft, invoiceId: string, value: bigint): b
  *
  * @returns how much; less than `value` if the invoice covers less
  */
-export function creditFrom(draft: Draft, invoiceId: string, value: bigint): bigint {
+export function creditFrom(draft: BillingDraft, invoiceId: string, value: bigint): bigint {
   const restored = restoreCredit(draft, invoiceId, value);
   const invoice = draft.invoice(invoiceId);
   const fresh = min(value - restored, invoice.amount - invoice.credited);

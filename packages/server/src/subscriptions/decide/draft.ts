@@ -7,7 +7,7 @@ import type { BillingRules, DecidedEvent, Decision, Facts, SubscriptionFacts } f
 import { movedBySuspension, type Suspension } from './suspension.ts';
 
 /** The state of one change while it is decided. Each part of the decision sees the parts before it. */
-export class Draft {
+export class BillingDraft {
   subscription: SubscriptionFacts;
   readonly rules: BillingRules;
   readonly now: number;
@@ -25,7 +25,7 @@ export class Draft {
     this.suspendedSeconds = suspension?.seconds ?? 0;
     this.#newId = newId;
     this.#before = new Map(
-      [...(facts.covering ?? []), ...facts.invoices].map((invoice) => [invoice.id, invoice]),
+      [...(facts.paidInPeriod ?? []), ...facts.invoices].map((invoice) => [invoice.id, invoice]),
     );
     const moved = facts.invoices.map((invoice) =>
       movedBySuspension(invoice, { seconds: this.suspendedSeconds }),
@@ -38,7 +38,7 @@ export class Draft {
   }
 
   /** The known paid invoices of the current period. */
-  get covering(): InvoiceFacts[] {
+  get paidInPeriod(): InvoiceFacts[] {
     const { periodEnd } = this.subscription;
     return [...this.#invoices.values()].filter(
       (invoice) => invoice.status === 'paid' && invoice.periodEnd === periodEnd,

@@ -1,7 +1,12 @@
-import { hasPendingPayment, type InvoiceFacts, isBusy, isPageInvoice } from '../../invoices/decide/index.ts';
+import {
+  hasPendingPayment,
+  type InvoiceFacts,
+  isPageInvoice,
+  mayStillBePaid,
+} from '../../invoices/decide/index.ts';
 import { isFinal, isRunning } from '../states.ts';
 import { markPastDue, pagePaid } from './charge.ts';
-import { type DecisionContext, Draft } from './draft.ts';
+import { BillingDraft, type DecisionContext } from './draft.ts';
 import { dunningOffsets, FIRST_PAYMENT_SECONDS, nextTry, overdueSince, scheduleEnd } from './dunning.ts';
 import { cancel, cancelUnpaid, expireIncomplete } from './end.ts';
 import type { BillingRules, Decision, Facts } from './facts.ts';
@@ -31,44 +36,48 @@ export type Due =
  * @param mayGiveUp false: it is not known yet whether money came in time, so no step may end an invoice unpaid
  */
 export function decideDue(stored: Facts, context: DecisionContext, mayGiveUp = true): Due {
-  const facts = factsNow(stored, context);
-  const { subscription, invoices } = facts;
+  const shifted = shiftedFacts(stored, context);
+  const { subscription, invoices } = shifted;
   if (isFinal(subscription.status)) return { do: 'wait', at: null };
-  const due = hasStaleDueDates(stored, facts, context) ? SHIFT_DUE_DATES : dueChange(facts, context);
+  const due = hasStaleDueDates(stored, shifted, context) ? SHIFT_DUE_DATES : dueChange(shifted, context);
   if (due !== undefined && (mayGiveUp || due.deadline === null)) {
-    const draft = new Draft(stored, context);
+    const draft = new BillingDraft(stored, context);
     due.change(draft);
     return { do: 'change', decision: draft.decision, deadline: due.deadline };
   }
   const { now, rules } = context;
-  if (isEnding(facts, now)) return { do: 'wait', at: null };
-  if (isSuspended(context)) return dueWhileSuspended(facts, context);
+  if (isEnding(shifted, now)) return { do: 'wait', at: null };
+  if (isSuspended(context)) return dueWhileSuspended(shifted, context);
   const tried = invoices.find((invoice) => {
-    const at = tryAt(facts, invoice);
+    const at = tryAt(shifted, invoice);
     return at !== null && at <= now;
   });
   if (tried !== undefined) return { do: 'try', invoiceId: tried.id };
-  if (isRenewalDue(facts, now)) return changeTo(facts, context, openCycle);
-  return { do: 'wait', at: nextDeadline(facts, rules, now) };
+  if (isRenewalDue(shifted, now)) return changeTo(shifted, context, openCycle);
+  return { do: 'wait', at: nextDeadline(shifted, rules, now) };
 }
 
-function changeTo(facts: Facts, context: DecisionContext, change: (draft: Draft) => unknown): Due {
-  const draft = new Draft(facts, context);
+/**
+ * Of a renewal. It begins with the shifted facts, so that it writes no shift: outside of a suspension there is none that is not
+ * stored (`SHIFT_DUE_DATES` came first), and within one the rest of it is written when it ends.
+ */
+function changeTo(shifted: Facts, context: DecisionContext, change: (draft: BillingDraft) => unknown): Due {
+  const draft = new BillingDraft(shifted, context);
   change(draft);
   return { do: 'change', decision: draft.decision, deadline: null };
 }
 
 /** The facts with the times of open invoices shifted by suspensions. */
-function factsNow(stored: Facts, { suspension }: DecisionContext): Facts {
+function shiftedFacts(stored: Facts, { suspension }: DecisionContext): Facts {
   if (suspension === undefined) return stored;
   return { ...stored, invoices: stored.invoices.map((invoice) => movedBySuspension(invoice, suspension)) };
 }
 
 /** Whether a suspension is over and the stored due dates, which the API shows, are not shifted yet. */
-const hasStaleDueDates = (stored: Facts, facts: Facts, context: DecisionContext) =>
-  !isSuspended(context) && facts.invoices.some((invoice, i) => invoice !== stored.invoices[i]);
+const hasStaleDueDates = (stored: Facts, shifted: Facts, context: DecisionContext) =>
+  !isSuspended(context) && shifted.invoices.some((invoice, i) => invoice !== stored.invoices[i]);
 
-/** Empty: creating the draft shifts the due dates of open invoices. */
+/** Changes nothing itself, by design: the draft that it gets has already shifted the due dates of the stored open invoices. */
 const SHIFT_DUE_DATES: DueChange = { change: () => {}, deadline: null };
 
 const isSuspended = ({ suspension }: DecisionContext) => suspension?.isSuspended === true;
@@ -82,7 +91,7 @@ function dueWhileSuspended(facts: Facts, context: DecisionContext): Due {
 }
 
 interface DueChange {
-  change: (draft: Draft) => void;
+  change: (draft: BillingDraft) => void;
   deadline: number | null;
 }
 
@@ -92,7 +101,7 @@ function dueChange(facts: Facts, context: DecisionContext): DueChange | undefine
   const { subscription, invoices } = facts;
   const paid = invoices.find(({ page }) => page === 'paid');
   if (paid !== undefined) return { change: (draft) => pagePaid(draft, paid.id), deadline: null };
-  const reduced = invoices.find((invoice) => invoice.reduction > 0n && !isBusy(invoice));
+  const reduced = invoices.find((invoice) => invoice.reduction > 0n && !mayStillBePaid(invoice));
   if (reduced !== undefined) return { change: (draft) => deductReduction(draft, reduced.id), deadline: null };
   const isAnyPaymentPending = invoices.some(hasPendingPayment);
   const { cancelAt } = subscription;
@@ -134,7 +143,7 @@ const isNewlyOverdue = (invoice: InvoiceFacts, now: number) =>
   !hasPendingPayment(invoice);
 
 /** Marks a page invoice as overdue. A mandate given meanwhile is charged on the invoice's dunning days. */
-function markOverdue(draft: Draft, invoiceId: string): void {
+function markOverdue(draft: BillingDraft, invoiceId: string): void {
   const invoice = draft.invoice(invoiceId);
   const { nextTryAt } = invoice;
   const from = overdueSince(invoice, draft.now);

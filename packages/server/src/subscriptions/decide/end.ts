@@ -1,11 +1,11 @@
 import { voidInvoice } from '../../invoices/decide/index.ts';
-import type { Draft } from './draft.ts';
+import type { BillingDraft } from './draft.ts';
 
 type PageEvent = 'payment.cancelled' | 'payment.expired';
 const PAGE_EVENTS = { canceled: 'payment.cancelled', expired: 'payment.expired' } as const;
 
 /** Voids the open invoices. None of them may have pending money. */
-function voidOpen(draft: Draft, as: keyof typeof PAGE_EVENTS): void {
+function voidOpen(draft: BillingDraft, as: keyof typeof PAGE_EVENTS): void {
   const event: PageEvent = PAGE_EVENTS[as];
   for (const invoice of draft.openInvoices) {
     draft.put(voidInvoice(invoice, as));
@@ -14,7 +14,7 @@ function voidOpen(draft: Draft, as: keyof typeof PAGE_EVENTS): void {
 }
 
 /** Cancels by an API call, or as planned. */
-export function cancel(draft: Draft): void {
+export function cancel(draft: BillingDraft): void {
   voidOpen(draft, 'canceled');
   draft.move('canceled');
   draft.change({ canceledAt: draft.now });
@@ -22,7 +22,7 @@ export function cancel(draft: Draft): void {
 }
 
 /** Cancels after dunning without a payment. */
-export function cancelUnpaid(draft: Draft): void {
+export function cancelUnpaid(draft: BillingDraft): void {
   voidOpen(draft, 'expired');
   draft.move('canceled');
   draft.change({ canceledAt: draft.now });
@@ -30,14 +30,14 @@ export function cancelUnpaid(draft: Draft): void {
 }
 
 /** Ends a subscription without a first payment, or a trial without a mandate. */
-export function expireIncomplete(draft: Draft): void {
+export function expireIncomplete(draft: BillingDraft): void {
   voidOpen(draft, 'expired');
   draft.move('incomplete_expired');
   draft.emit('subscription.incomplete_expired');
 }
 
 /** A due cancel waits for pending money. Decisions that make money final call this last. */
-export function cancelIfDue(draft: Draft): void {
+export function cancelIfDue(draft: BillingDraft): void {
   const { cancelAt, status } = draft.subscription;
   const isOver = status === 'canceled' || status === 'incomplete_expired';
   if (isOver || cancelAt === null || cancelAt > draft.now || draft.isAnyPaymentPending) return;

@@ -34,7 +34,7 @@ export interface Facts {
   /** The open invoices, oldest first. */
   invoices: readonly InvoiceFacts[];
   /** The paid invoices of the current period, newest first; only for changes that may credit a part of them. */
-  covering?: readonly InvoiceFacts[];
+  paidInPeriod?: readonly InvoiceFacts[];
 }
 
 /** The merchant's settings. */

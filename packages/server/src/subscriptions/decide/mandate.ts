@@ -1,7 +1,7 @@
 import { hasPendingPayment } from '../../invoices/decide/index.ts';
 import { chargesWithdrawn } from './charge.ts';
 import { startTrial } from './creation.ts';
-import { type DecisionContext, Draft } from './draft.ts';
+import { BillingDraft, type DecisionContext } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Decision, Facts } from './facts.ts';
  *
  * @returns whether this needs no `subscription.updated`, because the subscription was incomplete
  */
-export function giveMandate(draft: Draft, methodId: string): boolean {
+export function giveMandate(draft: BillingDraft, methodId: string): boolean {
   const { status, trialEnd } = draft.subscription;
   draft.change({ methodId });
   // An invoice with pending money is tried once the money is final and was not enough.
@@ -26,7 +26,7 @@ export function decideMandate(
   { methodId, withdrawn = [] }: { methodId: string; withdrawn?: readonly string[] },
   context: DecisionContext,
 ): Decision {
-  const draft = new Draft(facts, context);
+  const draft = new BillingDraft(facts, context);
   chargesWithdrawn(draft, withdrawn);
   if (!giveMandate(draft, methodId)) draft.emit('subscription.updated');
   return draft.decision;
@@ -34,7 +34,7 @@ export function decideMandate(
 
 /** Money or allowance of the mandate came back: invoices that failed or wait for it are tried at once. */
 export function decideTopUp(facts: Facts, context: DecisionContext): Decision {
-  const draft = new Draft(facts, context);
+  const draft = new BillingDraft(facts, context);
   for (const invoice of draft.openInvoices)
     if (
       !hasPendingPayment(invoice) &&
@@ -46,6 +46,6 @@ export function decideTopUp(facts: Facts, context: DecisionContext): Decision {
 }
 
 /** A try now, on request, whatever ended the charges. */
-export function payNow(draft: Draft, invoiceId: string): void {
+export function payNow(draft: BillingDraft, invoiceId: string): void {
   draft.put({ ...draft.invoice(invoiceId), chargesEnded: false, nextTryAt: draft.now });
 }

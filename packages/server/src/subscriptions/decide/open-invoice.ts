@@ -1,7 +1,7 @@
 import type { BillingReason } from '@florin/contract/schemas';
 import { type InvoiceFacts, voidInvoice } from '../../invoices/decide/index.ts';
 import { rangesTo } from './billed-ranges.ts';
-import type { Draft } from './draft.ts';
+import type { BillingDraft } from './draft.ts';
 import { FIRST_PAYMENT_SECONDS } from './dunning.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import { invoicePaid } from './pay.ts';
@@ -20,7 +20,10 @@ interface NewInvoice {
  *
  * The first invoice has a page from the start, unless it is charged at once: a payer without a mandate gives it there.
  */
-export function openInvoice(draft: Draft, { reason, amount: gross, period }: NewInvoice): InvoiceFacts {
+export function openInvoice(
+  draft: BillingDraft,
+  { reason, amount: gross, period }: NewInvoice,
+): InvoiceFacts {
   const { now, rules, subscription } = draft;
   const hasMandate = subscription.methodId !== null;
   const { amount, credit } = takeCredit(gross, subscription.credit);
@@ -39,7 +42,7 @@ export function openInvoice(draft: Draft, { reason, amount: gross, period }: New
   return draft.invoice(invoice.id);
 }
 
-function blank(draft: Draft, { reason, amount, period }: NewInvoice): InvoiceFacts {
+function blank(draft: BillingDraft, { reason, amount, period }: NewInvoice): InvoiceFacts {
   return {
     id: draft.newId(),
     reason,
@@ -60,7 +63,7 @@ function blank(draft: Draft, { reason, amount, period }: NewInvoice): InvoiceFac
     nextTryAt: null,
     chargesEnded: false,
     overdueFrom: null,
-    daysSpent: 0,
+    dunningDaysPassed: 0,
     dueDate: draft.now,
     suspendedSeconds: draft.suspendedSeconds,
     paidAt: null,
@@ -73,14 +76,14 @@ export const nextPeriodStart = ({ periodEnd, skippedUntil }: SubscriptionFacts) 
   Math.max(periodEnd, skippedUntil ?? periodEnd);
 
 /** The next period to bill and the period that contains `now`, as numbers of the anchor's periods. */
-function periodsDue({ subscription, now }: Draft): { first: number; current: number } {
+function periodsDue({ subscription, now }: BillingDraft): { first: number; current: number } {
   const { anchor, interval } = subscription;
   const first = periodIndex(anchor, interval, nextPeriodStart(subscription));
   return { first, current: Math.max(first, periodIndex(anchor, interval, now)) };
 }
 
 /** Records the periods from `from` up to, not including, `to` as skipped: they are never charged. */
-function recordSkipped(draft: Draft, from: number, to: number): void {
+function recordSkipped(draft: BillingDraft, from: number, to: number): void {
   const { anchor, interval, amount } = draft.subscription;
   for (let n = from; n < to; n++) {
     const period = periodAt(anchor, interval, n);
@@ -93,7 +96,7 @@ function recordSkipped(draft: Draft, from: number, to: number): void {
  * Bills the period that contains `now`. Periods between the last paid one and this one passed unpaid, or while the
  * service was down; they are recorded as skipped and never charged.
  */
-export function openCycle(draft: Draft): InvoiceFacts {
+export function openCycle(draft: BillingDraft): InvoiceFacts {
   const { anchor, interval, pendingAmount } = draft.subscription;
   const { first, current } = periodsDue(draft);
   if (pendingAmount !== null) {
@@ -108,7 +111,7 @@ export function openCycle(draft: Draft): InvoiceFacts {
 }
 
 /** Skips a renewal that is due while the merchant is suspended: its period is recorded, and the next one is billed. */
-export function skipCycle(draft: Draft): void {
+export function skipCycle(draft: BillingDraft): void {
   const { anchor, interval } = draft.subscription;
   const { first, current } = periodsDue(draft);
   recordSkipped(draft, first, current + 1);

@@ -1,9 +1,9 @@
 import { isOverdue, paidInvoice } from '../../invoices/decide/index.ts';
 import { creditFrom } from './credit.ts';
-import type { Draft } from './draft.ts';
+import type { BillingDraft } from './draft.ts';
 
 /** Marks an invoice as paid, by any means, and updates its subscription. */
-export function invoicePaid(draft: Draft, invoiceId: string): void {
+export function invoicePaid(draft: BillingDraft, invoiceId: string): void {
   const invoice = draft.invoice(invoiceId);
   draft.put({ ...paidInvoice(invoice, draft.now), reduction: 0n });
   // A change reduced the amount while this payment was pending.

@@ -52,7 +52,7 @@ test('an open invoice of a mandate waits: no try, and its days of dunning go on 
   world.chargeFails = () => 'insufficient_balance';
   world.runTo(due + 2 * DAY, false);
   const before = openOf(world);
-  expect(before).toMatchObject({ tries: 2, daysSpent: 1 });
+  expect(before).toMatchObject({ tries: 2, dunningDaysPassed: 1 });
   world.suspend();
   world.runTo(due + 30 * DAY, false);
   expect(openOf(world)).toEqual(before);
@@ -62,7 +62,7 @@ test('an open invoice of a mandate waits: no try, and its days of dunning go on 
   expect(openOf(world)).toMatchObject({ tries: 2, nextTryAt: (before.nextTryAt ?? 0) + 28 * DAY });
   expect(openOf(world).nextTryAt).toBeGreaterThan(world.now);
   world.runTo(due + 31 * DAY + 3_600, false);
-  expect(openOf(world)).toMatchObject({ tries: 3, daysSpent: 2 });
+  expect(openOf(world)).toMatchObject({ tries: 3, dunningDaysPassed: 2 });
   world.runTo(due + 34 * DAY, false);
   expect(world.subscription.status).toBe('past_due');
   world.runTo(due + 36 * DAY, false);

@@ -1,5 +1,5 @@
 import { chargesWithdrawn } from './charge.ts';
-import { type DecisionContext, Draft } from './draft.ts';
+import { BillingDraft, type DecisionContext } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
 import { giveBack } from './give-back.ts';
 import { giveMandate } from './mandate.ts';
@@ -20,7 +20,7 @@ export interface Update {
 
 /** One update by the merchant. A more expensive plan is billed in the same change. */
 export function decideUpdate(facts: Facts, update: Update, context: DecisionContext): Decision {
-  const draft = new Draft(facts, context);
+  const draft = new BillingDraft(facts, context);
   chargesWithdrawn(draft, update.withdrawn ?? []);
   const emittedByMandate = update.methodId !== undefined && giveMandate(draft, update.methodId);
   if (update.cancelAt !== undefined) draft.change({ cancelAt: update.cancelAt });
@@ -33,7 +33,7 @@ export function decideUpdate(facts: Facts, update: Update, context: DecisionCont
   return draft.decision;
 }
 
-function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Update['items']>): void {
+function changeItems(draft: BillingDraft, { amount: after, proration }: NonNullable<Update['items']>): void {
   const { subscription, now } = draft;
   if (proration === 'period_end') {
     draft.change({ pendingAmount: after });
@@ -56,7 +56,7 @@ function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Upd
 /** Previews the invoice that an update would open: at once, or else with the next cycle. */
 export function previewUpdate(facts: Facts, update: Update, context: DecisionContext) {
   const { subscription, invoices } = decideUpdate(facts, update, context);
-  const known = new Set([...facts.invoices, ...(facts.covering ?? [])].map(({ id }) => id));
+  const known = new Set([...facts.invoices, ...(facts.paidInPeriod ?? [])].map(({ id }) => id));
   const own = invoices.find(({ id }) => !known.has(id));
   if (own !== undefined) return own;
   // Open invoices are already billed, so the next cycle follows them.
@@ -65,5 +65,5 @@ export function previewUpdate(facts: Facts, update: Update, context: DecisionCon
     .map(({ periodEnd }) => periodEnd);
   const periodEnd = Math.max(nextPeriodStart(subscription), ...ends);
   const next = { subscription: { ...subscription, periodEnd }, invoices: [] };
-  return openCycle(new Draft(next, { ...context, now: Math.max(context.now, periodEnd) }));
+  return openCycle(new BillingDraft(next, { ...context, now: Math.max(context.now, periodEnd) }));
 }

@@ -8,7 +8,7 @@ const incomplete: SubscribeFacts = { status: 'incomplete', hasMethod: false, inv
 
 test('no page asks for money while some is on its way, and every page does where none is', () => {
   expect(subscribeState(incomplete)).toBe('choose');
-  expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'busy' } })).toBe('confirming');
+  expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'money' } })).toBe('confirming');
   expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'paid' } })).toBe('confirming');
   expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'frozen' } })).toBe('review');
   expect(subscribeState({ ...incomplete, hasMethod: true })).toBe('confirming');
@@ -40,7 +40,7 @@ test('only a subscription that has not begun is chosen for', () => {
       fc.record({
         isLive: fc.boolean(),
         hasFailed: fc.boolean(),
-        page: fc.constantFrom('open', 'busy', 'frozen', 'paid', 'over', null),
+        page: fc.constantFrom('open', 'money', 'frozen', 'paid', 'expired', null),
       }),
     ),
   });

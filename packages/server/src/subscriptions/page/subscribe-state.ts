@@ -38,5 +38,5 @@ export function subscribeState({ status, hasMethod, invoice }: SubscribeFacts): 
 function underWay(invoice: SubscribeFacts['invoice']): 'review' | 'confirming' | undefined {
   if (invoice === null) return undefined;
   if (invoice.page === 'frozen') return 'review';
-  return invoice.isLive || invoice.page === 'busy' || invoice.page === 'paid' ? 'confirming' : undefined;
+  return invoice.isLive || invoice.page === 'money' || invoice.page === 'paid' ? 'confirming' : undefined;
 }

@@ -55,7 +55,7 @@ export async function giveUpAttempt(
   attempt: AttemptRow,
   { detail, nowSeconds }: { detail: string; nowSeconds: number },
 ): Promise<boolean> {
-  const verdict = { attempt: 'failed' as const, members: [] };
+  const verdict = { attempt: 'failed' as const, transfers: [] };
   const closing = { attempt, verdict, detail, height: null, fee: null, signed: null, paidBy: new Map() };
   const [closed] = await closeAttempts(tx, attempt.merchant_id, [closing], nowSeconds);
   if (closed === undefined) return false;

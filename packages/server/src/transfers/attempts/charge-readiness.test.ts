@@ -170,13 +170,13 @@ test('a charge goes only where the collector would take it and its mandate is th
 
 test('a charge fails for its allowance only where no signed approval is on its way', () => {
   const charge = { chargeId: 'c', mandateId: 'm' };
-  const judge = (fault: ChargeFault, awaited: { hasPermit: boolean } | undefined) =>
+  const judgeAttempt = (fault: ChargeFault, awaited: { hasPermit: boolean } | undefined) =>
     judgeCharge({ missing: new Set(), faults: new Map([['c', fault]]), unclear: new Set() }, charge, awaited);
   for (const fault of CHARGE_FAULTS) {
     const isAllowance = fault === 'insufficient_allowance';
-    expect(judge(fault, { hasPermit: true })).toBe(isAllowance ? 'waits' : fault);
-    expect(judge(fault, { hasPermit: false })).toBe(fault);
-    expect(judge(fault, undefined)).toBe(fault);
+    expect(judgeAttempt(fault, { hasPermit: true })).toBe(isAllowance ? 'waits' : fault);
+    expect(judgeAttempt(fault, { hasPermit: false })).toBe(fault);
+    expect(judgeAttempt(fault, undefined)).toBe(fault);
   }
 });
 
@@ -196,7 +196,7 @@ const NEW: ActivationNeeds = {
     permitted: 0n,
     needed: 1n,
   },
-  hasPassed: false,
+  simulationSucceeded: false,
   isActivating: false,
   failures: 0,
   unbuilt: 0,
@@ -284,13 +284,14 @@ test('a signed approval is brought where it allows more than there is; one that 
 
 test('a mandate that is there without its signed approval is asked for anew, and never called active', () => {
   fc.assert(
-    fc.property(anyPermit, anySeconds, fc.boolean(), (permit, unapprovedSeconds, hasPassed) => {
+    fc.property(anyPermit, anySeconds, fc.boolean(), (permit, unapprovedSeconds, simulationSucceeded) => {
       const activation = { ...NEW.activation, ...permit };
-      const seen = { ...NEW, isMissing: false, activation, unapprovedSeconds, hasPassed };
+      const seen = { ...NEW, isMissing: false, activation, unapprovedSeconds, simulationSucceeded };
       expect(nextActivationStep(seen)).toEqual(wait('wait_final'));
       const step = nextActivationStep({ ...seen, final: 'active' });
       // Whoever was charged has allowed enough, however little is left.
-      if (hasPassed || permit.allowance >= permit.needed) expect(step).toEqual({ do: 'end', as: 'active' });
+      if (simulationSucceeded || permit.allowance >= permit.needed)
+        expect(step).toEqual({ do: 'end', as: 'active' });
       else if (unapprovedSeconds < GIVEN_UP_AFTER_SECONDS) expect(step).toEqual(wait('wait_allowance'));
       else expect(step).toEqual(PERMIT_EXPIRED);
     }),

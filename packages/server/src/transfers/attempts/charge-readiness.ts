@@ -93,7 +93,7 @@ export interface ActivationNeeds extends ChargeNeeds {
     needed: bigint;
   };
   /** A charge of it has passed as a call: enough was allowed then. */
-  hasPassed: boolean;
+  simulationSucceeded: boolean;
   isActivating: boolean;
   /** Transactions of this activation that reverted. */
   failures: number;
@@ -174,8 +174,9 @@ export function nextActivationStep(needs: ActivationNeeds): ActivationStep {
  * approval as it was too late. Then nothing sends that any more, and the payer signs anew.
  */
 function finalStep(needs: ActivationNeeds): ActivationStep {
-  const { activation, hasPassed } = needs;
-  const isLost = activation.permitted > 0n && !hasPassed && isUnapproved({ ...needs, isMissing: false });
+  const { activation, simulationSucceeded } = needs;
+  const isLost =
+    activation.permitted > 0n && !simulationSucceeded && isUnapproved({ ...needs, isMissing: false });
   return isLost ? giveUp(needs) : { do: 'end', as: 'active' };
 }
 

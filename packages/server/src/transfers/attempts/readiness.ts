@@ -39,12 +39,12 @@ export type WaitReason =
   | 'other_operator'
   | NonNullable<Precheck['refused']>;
 
-export type Step =
+export type PaymentStep =
   | { do: 'send' }
   | { do: 'move'; by: 'hot' | 'tank'; movement: Exclude<Movement, { kind: 'fill' }> }
   | { do: 'wait'; reason: WaitReason };
 
-type Waiting = Extract<Step, { do: 'wait' }>;
+type Waiting = Extract<PaymentStep, { do: 'wait' }>;
 
 /** A top-up of a hot wallet, or what it waits for. */
 export type GasStep = { do: 'move'; by: 'tank'; movement: Extract<Movement, { kind: 'gas' }> } | Waiting;
@@ -64,7 +64,7 @@ const sum = (list: readonly bigint[]) => list.reduce((total, one) => total + one
 export const wait = (reason: WaitReason): Waiting => ({ do: 'wait', reason });
 
 /** The next step towards payments from a hot wallet. */
-export function nextPaymentStep(needs: PaymentNeeds): Step {
+export function nextPaymentStep(needs: PaymentNeeds): PaymentStep {
   const { asset, amount, precheck, underWay, limits } = needs;
   if (precheck.refused !== null) return wait(precheck.refused);
   // An approval replaces the allowance: payments behind one would find another than the one that was read.
@@ -114,7 +114,7 @@ export interface SweepNeeds extends Pick<PaymentNeeds, 'precheck' | 'tankSpendin
 }
 
 /** The next step towards sweeps, which the gas tank sends. */
-export function nextSweepStep({ precheck, isDeploying, tankSpending }: SweepNeeds): Step {
+export function nextSweepStep({ precheck, isDeploying, tankSpending }: SweepNeeds): PaymentStep {
   if (precheck.refused !== null) return wait(precheck.refused);
   const left = precheck.tank.native - tankSpending;
   if (precheck.isDelegateMissing) {

@@ -27,9 +27,12 @@ interface FundedWallet extends Wallet {
   balance: bigint;
 }
 
-/** How far the queued transfers got; `waitsFor`: what the wallet waits for before they can. */
+/**
+ * How far the queued transfers got: `all` have an attempt; the wallet has `insufficient_coins` for some; or some are `waiting`.
+ * `waitsFor`: what the wallet waits for before they can.
+ */
 export interface Reserved {
-  reached: 'all' | 'short' | 'waiting';
+  reached: 'all' | 'insufficient_coins' | 'waiting';
   waitsFor?: WaitReason;
 }
 
@@ -38,7 +41,7 @@ export interface Reserved {
  * queued until sweeps or the operator fund the wallet: a transaction without cover would use up a sequence and fail a
  * correct transfer. Where the wallet first needs ether or an allowance, that movement is reserved instead.
  *
- * @returns `short` where coins are missing for some, `waiting` where some wait for people, for a movement, or were changed
+ * @returns `insufficient_coins` where coins are missing for some, `waiting` where some wait for people, for a movement, or were changed
  *   meanwhile
  * @throws WalletBehind, WalletRotated, WalletClosing, HistoryChanged, FeeCeilingReached
  */
@@ -59,14 +62,14 @@ export async function reserveAttempts(
     for (const wallet of wallets) {
       const own = clean.filter((transfer) => transfer.key_ref === wallet.keyRef);
       const from = await reserveFrom(tx, context, { wallet, precheck: prechecked.precheck }, own);
-      if (Array.isArray(from)) attempts.push(...from);
-      else waitsFor = from.waitsFor;
+      attempts.push(...from.attempts);
+      waitsFor = from.waitsFor ?? waitsFor;
     }
     await insertAttempts(tx, attempts, context.nowSeconds);
     crashPoint('reserve.before-commit');
     if (waitsFor !== undefined) return { reached: 'waiting', waitsFor };
-    const count = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
-    if (count < clean.length) return { reached: 'short' };
+    const count = attempts.reduce((sum, attempt) => sum + attempt.transfers.length, 0);
+    if (count < clean.length) return { reached: 'insufficient_coins' };
     return { reached: locked.length < queued.length ? 'waiting' : 'all' };
   });
   crashPoint('reserve.after-commit');
@@ -98,14 +101,15 @@ async function readFundedWallets(
     .sort((a, b) => (a.sender < b.sender ? -1 : 1));
 }
 
+/** Attempts for the transfers that leave from one wallet. None where the wallet first waits for something. */
 async function reserveFrom(
   tx: Tx,
   context: SendContext,
   { wallet, precheck }: { wallet: FundedWallet; precheck: Precheck | null },
   transfers: readonly TransferRow[],
-): Promise<NewAttempt[] | { waitsFor: WaitReason }> {
+): Promise<{ attempts: NewAttempt[]; waitsFor?: WaitReason }> {
   const [first] = transfers;
-  if (first === undefined) return [];
+  if (first === undefined) return { attempts: [] };
   const next = await lockWallet(tx, wallet);
   const groups = context.isCharge
     ? transfers.map((charge) => [charge])
@@ -115,10 +119,10 @@ async function reserveFrom(
       );
   if (precheck !== null && groups.length > 0) {
     const waitsFor = await prepareWallet(tx, context, { wallet, precheck, groups });
-    if (waitsFor !== undefined) return { waitsFor };
+    if (waitsFor !== undefined) return { attempts: [], waitsFor };
   }
-  const attempts = groups.map((members) => ({ attemptId: newId(), members }));
-  return await numberAttempts(tx, wallet, { next, attempts });
+  const unnumbered = groups.map((group) => ({ attemptId: newId(), transfers: group }));
+  return { attempts: await numberAttempts(tx, wallet, { next, attempts: unnumbered }) };
 }
 
 /** Gives attempts the next numbers of a locked wallet. */
@@ -128,7 +132,7 @@ export async function numberAttempts(
   {
     next,
     attempts,
-  }: { next: WalletCounts; attempts: readonly Pick<NewAttempt, 'attemptId' | 'members' | 'sentBy'>[] },
+  }: { next: WalletCounts; attempts: readonly Pick<NewAttempt, 'attemptId' | 'transfers' | 'sentBy'>[] },
 ): Promise<NewAttempt[]> {
   const ids = attempts.map((attempt) => attempt.attemptId);
   const numbers = await takeNumbers(tx, wallet, { next, attemptIds: ids });

@@ -101,8 +101,8 @@ async function abandonUnbuildable(
 ): Promise<void> {
   const { isCharge } = context;
   const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
-  const members = transferIds.map((transferId) => ({ transferId, isCharge }));
-  const verdicts = judgeUnbuildable(members, fault.message);
+  const carried = transferIds.map((transferId) => ({ transferId, isCharge }));
+  const verdicts = judgeUnbuildable(carried, fault.message);
   await lockWalletOf(tx, attempt);
   await abandonAttempt(tx, context, { attempt, verdicts, detail: fault.message }, transfers);
 }
@@ -129,12 +129,12 @@ export async function buildAttempt(
   if (paysNobody(attempt))
     return await chain.buildMovement({ ...by, movement: movementOf(attempt), sequence: String(sequence) });
   const numbered = sequence === null ? by : { ...by, sequence: String(sequence) };
-  const members = membersOf(attempt, transfers);
-  if (isCharge) return await chain.buildCharge({ ...numbered, ...chargeOfMembers(members) });
+  const carried = transfersOf(attempt, transfers);
+  if (isCharge) return await chain.buildCharge({ ...numbered, ...onlyCharge(carried) });
   if (keyRef === TANK_KEY_REF)
-    return await chain.buildSweep({ ...by, items: members.map(sweepItemOf), sequence: String(sequence) });
-  const items = members.map(itemOf);
-  const authority = await authorityOf({ deps, merchant }, members);
+    return await chain.buildSweep({ ...by, items: carried.map(sweepItemOf), sequence: String(sequence) });
+  const items = carried.map(itemOf);
+  const authority = await authorityOf({ deps, merchant }, carried);
   const allowed = authority === undefined ? {} : { authority };
   return await chain.buildTransfer({ ...numbered, ...allowed, asset: attempt.currency, groupId, items });
 }
@@ -149,7 +149,7 @@ async function authorityOf(
   return await deps.findAuthority(deps.db, merchant.merchantId, { ownerType, groupId });
 }
 
-function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferRow[] {
+function transfersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferRow[] {
   const byId = new Map(transfers.map((transfer) => [transfer.transfer_id, transfer]));
   return attempt.item_ids.map((id) => {
     const transfer = byId.get(id);
@@ -172,7 +172,7 @@ function sweepItemOf({ transfer_id: itemId, key_ref: keyRef, currency: asset, am
   return { itemId, index, asset, amount };
 }
 
-function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {
+function onlyCharge([transfer, ...others]: readonly TransferRow[]) {
   if (transfer?.charge == null || others.length > 0)
     throw new Error('a charge must be alone in its transaction');
   return { ...chargeOf(transfer.charge), chargeId: transfer.transfer_id, amount: transfer.amount };

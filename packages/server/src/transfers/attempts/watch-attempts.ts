@@ -23,7 +23,7 @@ import {
 } from '../queries.ts';
 import { notifyOwners } from '../request-transfers.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { decideReplacement, judge, REPLACE_AFTER_SECONDS } from '../states.ts';
+import { decideReplacement, judgeAttempt, REPLACE_AFTER_SECONDS } from '../states.ts';
 import { readFirstOrdinal } from '../wallets/wallet-queries.ts';
 import { movementOf, paysNobody } from './movements.ts';
 import { buildAttempt } from './sign-reserved.ts';
@@ -44,7 +44,7 @@ const finalityTimesOf = (
   );
 
 /** Sends stored bytes. Whatever the node answers, even nothing, they may be on the network: the chain decides. */
-export async function sendSigned(
+export async function broadcastSigned(
   context: SendContext,
   signed: readonly AttemptRow[],
 ): Promise<FinalityTimes> {
@@ -138,8 +138,8 @@ async function pollStatus(
   const again = isUnseen ? await broadcast(context, newest.signed) : undefined;
   const { isCharge } = context;
   const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
-  const members = transferIds.map((transferId) => ({ transferId, isCharge }));
-  const verdict = judge(status, members, context.chain.capabilities);
+  const transfers = transferIds.map((transferId) => ({ transferId, isCharge }));
+  const verdict = judgeAttempt(status, transfers, context.chain.capabilities);
   const outcome = verdict && {
     attempt,
     verdict,
@@ -147,6 +147,7 @@ async function pollStatus(
     height: status.height ?? null,
     fee: status.fee ?? null,
     signed,
+    // Empty, and nothing is read, unless the chain has reported `paidBefore`.
     paidBy: await findPayers(context.deps.db, context.chain, attempt, status),
   };
   return { outcome, finalAt: status.finalAt ?? again?.finalAt, isWaiting };
@@ -164,7 +165,7 @@ async function recordOutcomes(context: SendContext, outcomes: readonly AttemptOu
     const closed = await closeAttempts(tx, merchant.merchantId, outcomes, nowSeconds);
     const over = new Set(
       closed.flatMap(({ verdict }) =>
-        verdict.members.filter((member) => member.to !== 'queued').map((member) => member.transferId),
+        verdict.transfers.filter((member) => member.to !== 'queued').map((member) => member.transferId),
       ),
     );
     crashPoint('decide.closed');

@@ -44,7 +44,7 @@ interface Seen {
  * @throws WalletBehind, HistoryChanged, FeeCeilingReached, ChainUnavailable
  */
 export async function advanceActivation(context: SendContext, activation: ActivationRow): Promise<Reserved> {
-  const seen = await readChain(context.chain, activation);
+  const seen = await readMandateOnChain(context.chain, activation);
   crashPoint('activate.before');
   const reserved = await context.run.step(async (tx): Promise<Reserved> => {
     context.history.name = await assertSameHistory(tx);
@@ -67,14 +67,14 @@ export async function advanceActivation(context: SendContext, activation: Activa
   return reserved;
 }
 
-const signedOf = ({ mandate, signature, permit }: ActivationRow): SignedMandate => ({
+const signedMandateOf = ({ mandate, signature, permit }: ActivationRow): SignedMandate => ({
   mandate: mandateOf(mandate),
   signature,
   ...(permit === null ? {} : { permit: permitOf(permit) }),
 });
 
-async function readChain(chain: Chain, activation: ActivationRow) {
-  const signed = signedOf(activation);
+async function readMandateOnChain(chain: Chain, activation: ActivationRow) {
+  const signed = signedMandateOf(activation);
   const hot = await readWallet(chain, HOT_KEY_REF);
   const { states } = await chain.mandateStates([signed.mandate]);
   const final = states[0]?.state ?? 'missing';
@@ -111,7 +111,7 @@ async function decide(
   const about = {
     final,
     ...approval,
-    hasPassed: open.charge_passed,
+    simulationSucceeded: open.charge_passed,
     isActivating: await isActivating(tx, context.merchant.merchantId, { hot, mandateId: open.mandate_id }),
     ...(await countFailedActivations(tx, context.merchant.merchantId, open.activation_id)),
     unapprovedSeconds: await noteApproval(tx, open, {
@@ -146,7 +146,7 @@ async function reserveStep(
 
 /** A permit that is no good any more, or not needed, is left out: the collector would try it, and it would cost. */
 function activationOf(open: ActivationRow, { hasPermit }: { hasPermit: boolean }) {
-  const { permit, ...signed } = signedOf(open);
+  const { permit, ...signed } = signedMandateOf(open);
   return { kind: 'activate' as const, ...signed, ...(hasPermit && permit !== undefined ? { permit } : {}) };
 }
 

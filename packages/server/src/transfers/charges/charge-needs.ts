@@ -40,6 +40,7 @@ export async function decideUnderLocks<S extends { do: string; by?: 'hot' | 'tan
     tankSpending,
     limits: { gasCeiling: gasCeiling * WEI_PER_UNIT },
   });
+  // As in `prepare-wallet.ts`: without the tank's lock its spending counts as 0, which can only make the answer too hopeful.
   const step = decide(await readNeeds(0n));
   if (step.by !== 'tank') return step;
   await lockWallet(tx, tank);

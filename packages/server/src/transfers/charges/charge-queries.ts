@@ -32,7 +32,7 @@ export function openChargesOf(
     network: ['text', (w) => w.network],
     address: ['text', (w) => w.address],
     currency: ['text', (w) => w.currency],
-    place: ['integer', (_w, i) => i],
+    position: ['integer', (_w, i) => i],
   });
   return prepared<{ total: string }>`
     select (
@@ -41,7 +41,7 @@ export function openChargesOf(
         and t.currency = w.currency and t.charge is not null and t.status in ('queued', 'sending')
     ) as total
     from ${ordered}
-    order by w.place`;
+    order by w.position`;
 }
 
 /** Batched by merchant: jobs that begin together read in one statement which of their groups are charges. */

@@ -134,7 +134,7 @@ async function sendAffordable(
     return { waitsFor: movement.kind === 'gas' ? 'wait_gas' : 'wait_account' };
   }
   const next = await lockWallet(tx, hot);
-  const attempts = ready.slice(0, step.count).map((member) => ({ attemptId: newId(), members: [member] }));
+  const attempts = ready.slice(0, step.count).map((charge) => ({ attemptId: newId(), transfers: [charge] }));
   await insertAttempts(tx, await numberAttempts(tx, hot, { next, attempts }), context.nowSeconds);
   return step.count < ready.length ? { waitsFor: 'wait_gas' } : {};
 }

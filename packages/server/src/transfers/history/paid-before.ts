@@ -12,9 +12,10 @@ import { movedItems, paidBefore } from '../states.ts';
 // attempt moves nothing and reports the place as paid before: the transfer has succeeded, by the earlier transaction.
 
 interface EarlierAttempt {
+  /** One of the transfers whose payers are looked for. */
   transferId: string;
-  /** The item of the attempt that has the transfer's place. */
-  itemId: string;
+  /** The transfer that the attempt carried at the same place: the same one, or a lost one that `transferId` repeats. */
+  earlierTransferId: string;
   attempt: AttemptRow;
 }
 
@@ -41,8 +42,8 @@ export async function findPayers(
     const { status: seen } = await readDeciding(chain, await versionsOf(db, first.attempt));
     const { item_ids: itemIds } = first.attempt;
     const moved = seen.final ? movedItems(seen, itemIds.length, chain.capabilities) : undefined;
-    for (const { transferId, itemId } of own)
-      if (moved?.[itemIds.indexOf(itemId)]) payers.set(transferId, first.attempt);
+    for (const { transferId, earlierTransferId } of own)
+      if (moved?.[itemIds.indexOf(earlierTransferId)]) payers.set(transferId, first.attempt);
   }
   return payers;
 }
@@ -53,8 +54,8 @@ async function listEarlierAttempts(
   { merchant_id: merchantId, attempt_id: attemptId, group_id: groupId }: AttemptRow,
   transferIds: readonly string[],
 ): Promise<EarlierAttempt[]> {
-  const { rows: carried } = await sql<{ transferId: string; itemId: string; attemptId: string }>`
-    select t.transfer_id as "transferId", s.transfer_id as "itemId", a.attempt_id as "attemptId"
+  const { rows: carried } = await sql<Omit<EarlierAttempt, 'attempt'> & { attemptId: string }>`
+    select t.transfer_id as "transferId", s.transfer_id as "earlierTransferId", a.attempt_id as "attemptId"
     from transfer t
     join transfer s on s.merchant_id = t.merchant_id and s.group_id = t.group_id and s.place = t.place
     join transfer_attempt a on a.merchant_id = t.merchant_id and a.group_id = t.group_id and a.raw is not null
@@ -73,9 +74,9 @@ async function listEarlierAttempts(
     )
     .execute();
   const byId = new Map(attempts.map((one) => [one.attempt_id, one]));
-  return carried.flatMap(({ transferId, itemId, attemptId: id }) => {
-    const found = byId.get(id);
-    return found === undefined ? [] : [{ transferId, itemId, attempt: found }];
+  return carried.flatMap(({ transferId, earlierTransferId, attemptId: id }) => {
+    const attempt = byId.get(id);
+    return attempt === undefined ? [] : [{ transferId, earlierTransferId, attempt }];
   });
 }
 

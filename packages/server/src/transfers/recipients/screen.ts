@@ -11,7 +11,7 @@ export interface ScreenRequest {
   stage: 'creation' | 'execution';
 }
 
-/** Returns the addresses that are sanctioned. Where it rejects the answer is unknown, and the caller must refuse. */
+/** Returns the addresses that are sanctioned, by the risk list, which is a table of this database. */
 export type Screen = (db: Db, mode: MerchantMode, request: ScreenRequest) => Promise<ReadonlySet<string>>;
 
 /** Reads the installation's risk list; for sandbox merchants also the test address that is sanctioned from submit on. */

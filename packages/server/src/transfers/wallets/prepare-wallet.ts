@@ -2,7 +2,7 @@ import { type Precheck, UnbuildableTransfer, WEI_PER_UNIT } from '../../chains/p
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
-import { nextPaymentStep, type Step, type WaitReason } from '../attempts/readiness.ts';
+import { nextPaymentStep, type PaymentStep, type WaitReason } from '../attempts/readiness.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
@@ -26,8 +26,8 @@ export async function precheckPayments(
 ): Promise<PaymentPrecheck> {
   const [first] = queued;
   if (first === undefined || isCharge) return { precheck: null };
-  const transactions = planAttempts(queued, chain.capabilities.maxItemsPerTx).map((members) =>
-    members.map(itemOf),
+  const transactions = planAttempts(queued, chain.capabilities.maxItemsPerTx).map((transfers) =>
+    transfers.map(itemOf),
   );
   try {
     return { precheck: await chain.precheck({ kind: 'transfers', asset: first.currency, transactions }) };
@@ -111,7 +111,9 @@ async function takeStep(
     underWay: await readUnderWay(tx, { merchantId, currency: asset, hot: wallet, tank }),
     limits: { gasCeiling: gasCeiling * WEI_PER_UNIT, allowance },
   };
-  let step: Step = nextPaymentStep({ ...needs, tankSpending: 0n });
+  // The gas tank, which all merchants share, is locked only where it has to move something. What it spends otherwise can only
+  // make the first answer too hopeful: the second one, under the lock, decides.
+  let step: PaymentStep = nextPaymentStep({ ...needs, tankSpending: 0n });
   if (step.do === 'move' && step.by === 'tank') {
     await lockWallet(tx, tank);
     const tankSpending = await sumTankSpending(tx, tank, precheck.movementFees.deploy);

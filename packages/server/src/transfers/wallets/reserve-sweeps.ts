@@ -28,7 +28,7 @@ export async function reserveSweeps(context: SendContext, queued: readonly Trans
   if (first === undefined) return { reached: 'all' };
   const { network, currency, group_id: groupId } = first;
   const { merchantId } = merchant;
-  const sizes = planAttempts(queued, chain.capabilities.sweepsPerTx).map((members) => members.length);
+  const sizes = planAttempts(queued, chain.capabilities.sweepsPerTx).map((transfers) => transfers.length);
   const precheck = await chain.precheck({ kind: 'sweeps', asset: currency, transactions: sizes });
   if (precheck === null) throw new Error('a network with sweeps of many has a gas tank');
   const tank = tankOf(network, precheck);
@@ -51,9 +51,9 @@ export async function reserveSweeps(context: SendContext, queued: readonly Trans
       await reserveMovement(tx, order, nowSeconds);
       return { reached: 'waiting', waitsFor: 'wait_deploy' };
     }
-    const attempts = planAttempts(locked, chain.capabilities.sweepsPerTx).map((members) => ({
+    const attempts = planAttempts(locked, chain.capabilities.sweepsPerTx).map((transfers) => ({
       attemptId: newId(),
-      members,
+      transfers,
       sentBy: TANK_KEY_REF,
     }));
     await insertAttempts(tx, await numberAttempts(tx, tank, { next, attempts }), nowSeconds);

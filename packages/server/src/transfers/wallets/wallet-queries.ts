@@ -167,10 +167,10 @@ export async function restartNumbers(tx: Tx): Promise<void> {
   await sql`
     with waiting as materialized (
       select merchant_id, attempt_id, network, sender,
-        row_number() over (partition by network, sender order by ordinal) - 1 as place
+        row_number() over (partition by network, sender order by ordinal) - 1 as position
       from transfer_attempt where status = 'reserved'
     ), numbered as (
-      update transfer_attempt t set ordinal = w.next_ordinal + n.place, previous_id = null
+      update transfer_attempt t set ordinal = w.next_ordinal + n.position, previous_id = null
       from waiting n join wallet w on w.sender = n.sender and w.network = n.network
       where t.merchant_id = n.merchant_id and t.attempt_id = n.attempt_id
     ), counted as materialized (
