@@ -43,7 +43,7 @@ test('dust is less than 1/100 of the amount due and less than one token', () => 
   expect(isDust(TOKEN, 5_000n * TOKEN)).toBe(false);
 });
 
-test('money in time locks a quote for good; dust, with or without other tokens, lets it end', () => {
+test('money in time binds a quote for good; dust, with or without other tokens, lets it end', () => {
   expect(lifeOf([], ENDS - 1)).toBe('running');
   expect(lifeOf([], ENDS)).toBe('over');
   expect(lifeOf([transfer()], ENDS + 86_400)).toBe('binding');
@@ -61,12 +61,12 @@ test('money in time locks a quote for good; dust, with or without other tokens, 
   expect(lifeOf([...nothing, DUST], ENDS)).toBe('over');
 });
 
-test('a sanctioned sender locks a quote like any other, but not with dust', () => {
+test('a sanctioned sender binds a quote like any other, but not with dust', () => {
   expect(lifeOf([transfer({ kind: 'seized' })], ENDS)).toBe('binding');
   expect(lifeOf([{ ...DUST, kind: 'seized' }], ENDS)).toBe('over');
 });
 
-test('pieces of dust locks the quote once their sum is no dust; too late, they are due at a new quote', () => {
+test('pieces of dust bind the quote once their sum is no dust; too late, they are due at a new quote', () => {
   const two = (seen_at: number) => [DUST, { ...DUST, seen_at }];
   expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS), ENDS + 500)).toBe('binding');
   expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS + 1), ENDS + 500)).toBe('due');
@@ -111,7 +111,7 @@ test('any transfers: order does not matter, dust alone never locks, a new quote 
   );
 });
 
-test('a lowered price does not change earlier money: dust stays dust, and a locked quote stays locked', () => {
+test('a lowered price does not change earlier money: dust stays dust, and a binding quote stays binding', () => {
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 900 }),
     what: fc.oneof(

@@ -92,7 +92,7 @@ export interface ActivationNeeds extends ChargeNeeds {
     /** The least that the page takes a mandate with: the price. */
     needed: bigint;
   };
-  /** A charge of it has passed as a call: enough was allowed then. */
+  /** A simulation of a charge has succeeded: enough was allowed then. */
   simulationSucceeded: boolean;
   isActivating: boolean;
   /** Transactions of this activation that reverted. */

@@ -165,7 +165,7 @@ async function recordOutcomes(context: SendContext, outcomes: readonly AttemptOu
     const closed = await closeAttempts(tx, merchant.merchantId, outcomes, nowSeconds);
     const over = new Set(
       closed.flatMap(({ verdict }) =>
-        verdict.transfers.filter((member) => member.to !== 'queued').map((member) => member.transferId),
+        verdict.transfers.filter(({ to }) => to !== 'queued').map(({ transferId }) => transferId),
       ),
     );
     crashPoint('decide.closed');

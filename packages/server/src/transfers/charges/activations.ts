@@ -135,8 +135,8 @@ export async function findAwaited(
   return new Map(rows.map((row) => [row.mandate_id, { hasPermit: row.has_permit }]));
 }
 
-/** Notes that charges of these mandates pass: their wallets allow enough, whatever is left afterwards. */
-export async function notePassed(
+/** Notes that simulations of charges of these mandates succeed: their wallets allow enough, whatever is left afterwards. */
+export async function noteSimulationSucceeded(
   tx: Tx,
   merchantId: string,
   { network, mandateIds }: { network: Network; mandateIds: readonly string[] },

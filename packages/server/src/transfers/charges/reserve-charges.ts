@@ -18,7 +18,7 @@ import { chargeFailure } from '../states.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { lockWallet, readWallet, type Wallet } from '../wallets/wallet-queries.ts';
-import { findAwaited, notePassed } from './activations.ts';
+import { findAwaited, noteSimulationSucceeded } from './activations.ts';
 import { decideUnderLocks } from './charge-needs.ts';
 import { chargeOf, type StoredCharge } from './charges.ts';
 
@@ -122,7 +122,7 @@ async function sendAffordable(
   const { merchantId } = context.merchant;
   const mandateIds = ready.map(({ charge }) => charge.mandate.mandateId);
   // Before the wallet's lock, as an activation takes the two in this order.
-  await notePassed(tx, merchantId, { network: hot.network, mandateIds });
+  await noteSimulationSucceeded(tx, merchantId, { network: hot.network, mandateIds });
   const step = await decideUnderLocks(tx, context, { hot, precheck, currency }, (needs) =>
     nextChargeStep(needs, ready.length),
   );
