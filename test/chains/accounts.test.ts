@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ChainAccount } from '../../packages/server/src/chains/accounts.ts';
+import type { ChainAccount, SignersAccount } from '../../packages/server/src/chains/accounts.ts';
 import {
   AccountKeyChecks,
   Accounts,
@@ -28,7 +28,11 @@ afterAll(() => service.stop());
 
 const keyOf = async (account: number) => `xpub of ${account}`;
 /** As the signer says it. */
-const saidOf = (extendedPublicKey: string) => ({ extendedPublicKey, epoch: 0, coldOwner: null });
+const saidOf = (extendedPublicKey: string): SignersAccount => ({
+  extendedPublicKey,
+  epoch: 0,
+  coldOwner: null,
+});
 const open = (merchantId: string, ask = keyOf, network: Network = NETWORK) => {
   const readAccount = async (account: number) => saidOf(await ask(account));
   return openAccount(service.app.db, { merchantId, network }, { readAccount, height: async () => 7n }, 1);
@@ -66,15 +70,18 @@ test('a call that was interrupted before the signer answered is repeated with th
 test('an account whose stored key is not the signer’s is used no more, and others go on', async () => {
   const [one, two] = [newId(), newId()];
   const [first, second] = [await open(one), await open(two)];
-  const accounts = new Accounts(service.app.db);
-  await accounts.load();
-  const mine = [one, two].map((merchantId) => accounts.find(merchantId, NETWORK));
-  expect(mine).toEqual([first, second]);
+  const before = new Accounts(service.app.db);
+  await before.load();
+  expect([one, two].map((merchantId) => before.find(merchantId, NETWORK))).toEqual([first, second]);
   await asOwner(
     service,
     "update chain_account set extended_public_key = 'another seed' where merchant_id = $1",
     [one],
   );
+  // Who knows the key keeps it; who starts afterwards compares it with the signer.
+  await before.load();
+  expect(before.find(one, NETWORK)).toEqual(first);
+  const accounts = new Accounts(service.app.db);
   await accounts.load();
   const lines: string[] = [];
   const log = createLogger('warn', { write: (line) => lines.push(line) });
@@ -100,6 +107,41 @@ test('an account whose stored key is not the signer’s is used no more, and oth
   await asOwner(service, 'update chain_account set extended_public_key = $2 where merchant_id = $1', [
     one,
     `xpub of ${first.account}`,
+  ]);
+});
+
+test('what another process has changed is noticed by the next comparison: a cold owner taken over, a wallet rotated', async () => {
+  const merchantId = newId();
+  const { account } = await open(merchantId);
+  const accounts = new Accounts(service.app.db);
+  await accounts.load();
+  const lines: string[] = [];
+  const log = createLogger('warn', { write: (line) => lines.push(line) });
+  const owner = '0x00000000000000000000000000000000C01dC01d';
+  let said = saidOf('');
+  const checks = new AccountKeyChecks(
+    accounts,
+    { readAccount: async (asked) => ({ ...said, extendedPublicKey: await keyOf(asked) }) },
+    log,
+  );
+  await checks.check();
+  for (const changes of [
+    { coldOwner: owner, epoch: 0 },
+    { coldOwner: owner, epoch: 1 },
+  ]) {
+    const { coldOwner, epoch } = changes;
+    said = { ...said, ...changes };
+    await asOwner(service, 'update chain_account set cold_owner = $1, epoch = $2 where merchant_id = $3', [
+      coldOwner,
+      epoch,
+      merchantId,
+    ]);
+    await checks.check();
+    expect(accounts.find(merchantId, NETWORK)).toMatchObject({ account, ...changes });
+  }
+  expect(lines.filter((line) => line.includes(merchantId))).toEqual([]);
+  await asOwner(service, 'update chain_account set cold_owner = null, epoch = 0 where merchant_id = $1', [
+    merchantId,
   ]);
 });
 

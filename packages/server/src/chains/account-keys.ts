@@ -67,7 +67,7 @@ function epochFault({ account, epoch }: ChainAccount, signers: number): string |
 }
 
 /**
- * Compares each account with the signer, once: when the process starts, or within a minute after the account was opened. The
+ * Compares each account with the signer, once: when the process starts, or within a minute after the account was opened or changed. The
  * process stops using an account with another key, so that nobody pays to it. While the signer does not answer, accounts are
  * used unchecked, because payments must not depend on the signer.
  */
@@ -95,24 +95,17 @@ export class AccountKeyChecks {
 
   async check(): Promise<void> {
     try {
-      const before = await this.#findFaults();
       // Another process may have rotated a wallet, or taken a cold owner over.
-      if (before.some(({ what }) => what !== 'key')) await this.#accounts.load();
-      const faults = before.length === 0 ? before : await this.#findFaults();
+      await this.#accounts.load();
+      // Read once: while the signer is asked, others may read accounts anew.
+      const open = this.#accounts.list().filter((account) => !this.#confirmed.has(nameOf(account)));
+      const faults = await findAccountFaults(open, this.#source);
       const faulty = new Set(faults.map(({ account }) => account));
-      for (const account of this.#open()) if (!faulty.has(account)) this.#confirmed.add(nameOf(account));
+      for (const account of open) if (!faulty.has(account)) this.#confirmed.add(nameOf(account));
       for (const fault of faults) this.#show(fault);
     } catch (error) {
       this.#log.warn({ err: error }, 'the keys of the accounts could not be compared with the signer');
     }
-  }
-
-  #findFaults(): Promise<AccountFault[]> {
-    return findAccountFaults(this.#open(), this.#source);
-  }
-
-  #open(): ChainAccount[] {
-    return this.#accounts.list().filter((account) => !this.#confirmed.has(nameOf(account)));
   }
 
   #show({ account, what, line }: AccountFault): void {

@@ -160,7 +160,10 @@ export class Accounts {
     this.#known.delete(`${merchantId} ${network}`);
   }
 
-  /** Reads all accounts; calls at the same time share one reading. */
+  /**
+   * Reads all accounts; calls at the same time share one reading. A key that is known stays: it is given once, and whoever changes its
+   * row would have payers pay to another one until the signer is asked.
+   */
   load(): Promise<void> {
     this.#loading ??= this.#read().finally(() => {
       this.#loading = undefined;
@@ -172,6 +175,13 @@ export class Accounts {
     this.#loadedAtMs = performance.now();
     const stored = await listAccounts(this.#db);
     const accounts = stored.filter(({ extendedPublicKey }) => !this.#refused.has(extendedPublicKey));
-    this.#known = new Map(accounts.map((one) => [`${one.merchantId} ${one.network}`, one]));
+    this.#known = new Map(
+      accounts.map((one) => {
+        const name = `${one.merchantId} ${one.network}`;
+        const known = this.#known.get(name);
+        const isOther = known !== undefined && known.extendedPublicKey !== one.extendedPublicKey;
+        return [name, isOther ? known : one];
+      }),
+    );
   }
 }

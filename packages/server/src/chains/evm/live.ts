@@ -71,7 +71,9 @@ export class LiveEthereum implements LiveChains, AccountSource {
     const tank = this.#options.tankAccount();
     if (network !== 'erc20' || tank === undefined) return undefined;
     const { extendedPublicKey, beginsAt, epoch, coldOwner } = known;
-    const name = `${account} ${epoch} ${coldOwner}`;
+    // All that a chain keeps: a row that was wrong is put right under the eyes of a process that goes on.
+    const keys = `${extendedPublicKey} ${tank.extendedPublicKey}`;
+    const name = `${merchantId} ${account} ${epoch} ${coldOwner} ${beginsAt} ${keys}`;
     const opened = this.#chains.get(name);
     if (opened !== undefined) return opened;
     const chain = new EvmChain({
