@@ -39,7 +39,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/rates': 900,
   'server/src/reconciliation': 1_600,
   'server/src/refunds': 2_400,
-  'server/src/request-log': 1_600,
+  'server/src/request-log': 1_700,
   'server/src/sandbox': 1_600,
   'server/src/stores': 2_700,
   'server/src/subscriptions': 6_300,

@@ -16,6 +16,7 @@ const caller: Caller = {
   mode: 'live',
   scopes: ['payouts'],
   ownerId: null,
+  people: [],
   actor: { kind: 'key', keyId: 'key' },
   clockOffset: 0,
 };

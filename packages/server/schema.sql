@@ -61,6 +61,8 @@ create table public.api_key (
   revoked_at_ms bigint,
   created_at bigint not null,
   previous_secret_signs boolean not null default true,
+  holders uuid[] not null default '{}'::uuid[],
+  last_used_at_ms bigint,
   constraint api_key_pkey PRIMARY KEY (merchant_id, key_id),
   constraint api_key_merchant_id_digest_key UNIQUE (merchant_id, digest)
 );
@@ -933,7 +935,7 @@ create table public.refund (
   suspended_seconds bigint not null default 0,
   required_signatures integer,
   waiting_for text,
-  created_by_user uuid,
+  authors uuid[] not null default '{}'::uuid[],
   constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
   constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
   constraint refund_amount_check CHECK ((amount > 0)),

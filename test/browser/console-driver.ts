@@ -54,7 +54,7 @@ export function consoleDriver(get: () => Console) {
     const codes = role === 'viewer' ? [] : await setFactorUp(opened.page);
     await opened.page.getByRole('link', { name: 'Open the console' }).click();
     await opened.page.getByRole('heading', { name: 'Payments' }).waitFor();
-    return { ...opened, userId, codes };
+    return { ...opened, userId, email, codes };
   }
 
   const looks = async (page: Page, name: string) => {

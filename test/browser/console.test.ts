@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { send } from '../signed-request.ts';
 import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
 import { expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
@@ -117,7 +118,8 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await url.fill('https://webhooks.test/404');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    await keep(page, 'console-webhooks');
+    await page.getByRole('link', { name: 'https://webhooks.test/404' }).waitFor();
+    await looks(page, 'webhooks');
     await page.getByRole('link', { name: 'https://webhooks.test/404' }).click();
     await page.getByText('Nothing was sent there yet.').waitFor();
     await page.getByRole('button', { name: 'Send test event' }).click();
@@ -130,6 +132,10 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.getByText('"type": "webhook_endpoint.test"').waitFor();
     await looks(page, 'delivery');
     const delivery = page.url();
+    await page.goto(`${base()}/deliveries`);
+    await page.locator('[data-row]').waitFor();
+    await looks(page, 'deliveries');
+    await page.goto(delivery);
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
     const attempts = page.getByRole('table', { name: 'Attempts' }).locator('tbody tr');
@@ -159,6 +165,125 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await support.page.context().close();
     const viewer = await signIn('viewer');
     expect(await viewer.page.getByRole('link', { name: /Webhooks|Deliveries/ }).count()).toBe(0);
+    await viewer.page.context().close();
+  });
+
+  test('API keys: one is made, its secret shown once, rotated and revoked; a viewer has no such page', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { page, faults } = await signIn('developer');
+    await send(`${service.baseUrl}/api/v1/balances`, merchant);
+    await page.goto(`${base()}/keys`);
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill(HOSTILE);
+    for (const scope of ['read', 'write']) await dialog.getByRole('checkbox', { name: scope }).uncheck();
+    await page.keyboard.press('Enter');
+    await dialog.getByText(/^scopes /).waitFor();
+    await dialog.getByRole('checkbox', { name: 'read' }).check();
+    await looks(page, 'key-form');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const shown = page.getByRole('status');
+    await shown.getByText('it is not shown again').waitFor();
+    const secret = await shown.getByText(/^fls_test_\w+$/).innerText();
+    await looks(page, 'key-made');
+    const row = page.getByRole('row', { name: HOSTILE });
+    await row.getByText('never', { exact: true }).waitFor();
+    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    expect(await page.content()).not.toContain(secret);
+    await row.getByRole('button', { name: 'Rotate' }).click();
+    await keep(page, 'console-key-rotate');
+    await page.keyboard.press('Tab');
+    await dialog.getByLabel('The old secret is good for').selectOption('an hour');
+    await dialog.getByRole('button', { name: 'Make a new secret' }).click();
+    await shown.getByText('The old secret is good until').waitFor();
+    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await row.getByText('old secret until').waitFor();
+    // Of a key that was used.
+    await page.getByRole('table').getByRole('link', { name: 'Request log' }).waitFor();
+    await looks(page, 'keys');
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await row.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Show ended keys' }).click();
+    await row.getByText('revoked', { exact: true }).waitFor();
+    await looks(page, 'keys-all');
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+    await page.context().close();
+    const viewer = await signIn('viewer');
+    expect(await viewer.page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
+    await viewer.page.context().close();
+  });
+
+  test('request log: a refused signature is found and explained; the link of an error leads there by sign-in, and says who may read', {
+    timeout: LONG_MS,
+  }, async () => {
+    const sessions = `${service.baseUrl}/api/v1/checkout/sessions/create`;
+    const body = JSON.stringify({ amount: 1_250, currency: 'USD', description: HOSTILE });
+    const refused = await send(sessions, merchant, {
+      body,
+      signedBody: JSON.stringify(JSON.parse(body), null, 2),
+    });
+    expect(refused.status).toBe(401);
+    const missing = await send(`${service.baseUrl}/api/v1/payment/pay_nothing?${HOSTILE}`, merchant);
+    const { request_log_url: link = '' } = missing.json.error as { request_log_url?: string };
+    expect(link).toContain(`/console/requests/${missing.headers.get('x-request-id')}`);
+    const { page, faults, email, codes } = await signIn('developer');
+    await page.goto(`${base()}/requests`);
+    await page.getByLabel('Refused for').selectOption('signature');
+    await page
+      .getByRole('link')
+      .filter({ has: page.locator('time') })
+      .first()
+      .waitFor();
+    expect(page.url()).toContain('refusal=signature');
+    await page.getByRole('row', { name: /401/ }).getByRole('link').click();
+    await page.getByText(/Step 5 of 7: signed bytes/).waitFor();
+    await page
+      .getByText(/indented by two spaces/)
+      .first()
+      .waitFor();
+    await page
+      .getByText(/SHA-256/)
+      .first()
+      .waitFor();
+    await looks(page, 'request-refused');
+    await page.goto(`${base()}/requests?since=1000000000&status=4xx`);
+    await page.getByRole('row', { name: /pay_nothing/ }).waitFor();
+    await looks(page, 'requests');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('E-mail address').waitFor();
+    await page.goto(link);
+    await page.getByLabel('E-mail address').fill(email);
+    await page
+      .locator('#come')
+      .getByLabel(/Password/)
+      .fill(PASSWORD);
+    await page
+      .locator('#come')
+      .getByLabel(/Code/)
+      .fill(codes[1] ?? '');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'GET /api/v1/payment/pay_nothing' }).waitFor();
+    await page.getByRole('link', { name: 'invalid_request_error' }).waitFor();
+    await looks(page, 'request');
+    const shown = page.url();
+    await page.goto(link.replace(/req_\w+$/, 'req_unknown_1'));
+    await page.getByRole('heading', { name: 'No such request' }).waitFor();
+    await expectAccessible(page);
+    expect([await page.title(), faults.filter((fault) => !/status of 40[14]/.test(fault))]).toEqual([
+      'Florin console',
+      [],
+    ]);
+    await page.context().close();
+    const viewer = await signIn('viewer');
+    for (const address of [link, shown, `${base()}/requests`]) {
+      await viewer.page.goto(address);
+      await viewer.page.getByText('owners, admins, developers and support', { exact: false }).waitFor();
+      await viewer.page.getByText(/viewer of/).waitFor();
+    }
+    await looks(viewer.page, 'requests-viewer');
+    expect(viewer.faults).toEqual([]);
     await viewer.page.context().close();
   });
 

@@ -110,6 +110,9 @@ const filled = (path: string) =>
   path
     .replace('{merchant_id}', merchant)
     .replace('{passkey_id}', 'cGFzc2tleQ')
+    .replace('{store_id}', encodeId('store', merchantId))
+    .replace('{key_id}', encodeId('key', merchantId))
+    .replace('{request_id}', 'req_unknown')
     .replace('{user_id}', encodeId('user', merchantId))
     .replace('{session_id}', encodeId('session', merchantId));
 

@@ -67,6 +67,7 @@ const exchangeOf = (change: Partial<Exchange> = {}): Exchange => ({
     mode: 'sandbox',
     scopes: [],
     ownerId: null,
+    people: [],
     clockOffset: 0,
   },
   body: undefined,

@@ -31,7 +31,14 @@ describe('structured format', () => {
     const error = answer(
       status,
       {
-        error: { type, code, message: 'why', param: 'items[0].quantity', doc_url: 'https://docs.example/e' },
+        error: {
+          type,
+          code,
+          message: 'why',
+          param: 'items[0].quantity',
+          doc_url: 'https://docs.example/e',
+          request_log_url: 'https://pay.example/console/requests/req_9',
+        },
         request_id: 'req_9',
         timestamp: 1,
       },
@@ -46,6 +53,7 @@ describe('structured format', () => {
       requestId: 'req_9',
       param: 'items[0].quantity',
       docUrl: 'https://docs.example/e',
+      requestLogUrl: 'https://pay.example/console/requests/req_9',
       retryAfterSeconds: 7,
     });
   });

@@ -19,6 +19,7 @@ export interface ErrorFacts {
   readonly requestId?: string | undefined;
   readonly param?: string | undefined;
   readonly docUrl?: string | undefined;
+  readonly requestLogUrl?: string | undefined;
   readonly declineCode?: string | undefined;
   readonly charge?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
@@ -34,6 +35,8 @@ export class FlorinError extends Error {
   /** Path of the field at fault, such as `items[0].amount` (structured format only). */
   readonly param: string | undefined;
   readonly docUrl: string | undefined;
+  /** The page of this request in the console, for whoever looks after the key (structured format only). */
+  readonly requestLogUrl: string | undefined;
   /** Why a payment method could not be charged, and the payment that records it. */
   readonly declineCode: string | undefined;
   readonly charge: string | undefined;
@@ -47,6 +50,7 @@ export class FlorinError extends Error {
     this.requestId = facts.requestId;
     this.param = facts.param;
     this.docUrl = facts.docUrl;
+    this.requestLogUrl = facts.requestLogUrl;
     this.declineCode = facts.declineCode;
     this.charge = facts.charge;
     this.retryAfterSeconds = facts.retryAfterSeconds;
@@ -103,6 +107,7 @@ export function errorOf(answer: Answer, baseUrl: string): FlorinError {
     requestId: answer.headers.get('x-request-id') ?? said?.requestId,
     param: said?.param,
     docUrl: said?.docUrl,
+    requestLogUrl: said?.requestLogUrl,
     declineCode: said?.declineCode,
     charge: said?.charge,
     retryAfterSeconds: seconds(answer.headers.get('retry-after')),
@@ -127,6 +132,7 @@ interface Said {
   readonly requestId?: string | undefined;
   readonly param?: string | undefined;
   readonly docUrl?: string | undefined;
+  readonly requestLogUrl?: string | undefined;
   readonly declineCode?: string | undefined;
   readonly charge?: string | undefined;
 }
@@ -148,6 +154,7 @@ function saidBy(body: unknown, baseUrl: string): Said | undefined {
     requestId,
     param: text(error.param),
     docUrl: text(error.doc_url),
+    requestLogUrl: text(error.request_log_url),
     declineCode: text(error.decline_code),
     charge: text(error.charge),
   };

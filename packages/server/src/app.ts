@@ -13,7 +13,7 @@ import {
   type SimulatedTiming,
 } from './chains/index.ts';
 import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
-import { createConsole } from './console/index.ts';
+import { createConsole, requestPageOf } from './console/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, documentedExample, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
@@ -316,6 +316,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     log: app.log,
     observer: app.metrics,
     recorder: app.requestLog,
+    requestPage: app.requestLog && ((id) => requestPageOf(options.publicUrl(), id)),
     versions: API_VERSIONS,
     errorFormats: ERROR_FORMATS,
     errorPage: troublePage,

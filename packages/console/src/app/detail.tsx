@@ -14,19 +14,21 @@ interface DetailProps<T> {
   list: { title: string; folder: string };
   path: (id: string) => string;
   title: (one: T) => ReactNode;
+  /** What never changes is read once. */
+  isFinal?: boolean;
   /** Changes that the person may make now. */
   actions?: (one: T) => ReactNode;
   children: (one: T) => ReactNode;
 }
 
 /** One resource, read again while its page is open. */
-export function Detail<T>({ list, path, title, actions, children }: DetailProps<T>) {
+export function Detail<T>({ list, path, title, isFinal = false, actions, children }: DetailProps<T>) {
   const place = usePlace();
   const id = useId();
   const query = useQuery({
     queryKey: ['one', place, path(id)],
     queryFn: ({ signal }) => call<T>(path(id), { place, signal }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: isFinal ? false : REFRESH_MS,
   });
   return (
     <Stack>
@@ -78,7 +80,12 @@ export const Facts = ({ facts }: { facts: readonly (readonly [name: string, valu
 
 /** A change of what the page shows: afterwards everything on it is read again. */
 export function useChange<Input>(
-  send: (input: Input) => { path: string; body?: object; method?: 'POST' | 'PUT' | 'DELETE' },
+  send: (input: Input) => {
+    path: string;
+    body?: object;
+    method?: 'POST' | 'PUT' | 'DELETE';
+    idempotencyKey?: string;
+  },
 ) {
   const place = usePlace();
   const client = useQueryClient();
@@ -88,6 +95,8 @@ export function useChange<Input>(
       return change<unknown>(path, { place, ...options });
     },
     onSettled: () => client.invalidateQueries(),
+    // Answers may hold secrets: they are kept nowhere.
+    gcTime: 0,
   });
 }
 

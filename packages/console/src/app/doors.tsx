@@ -1,8 +1,12 @@
 import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { ApiError } from './api.ts';
+import { Trouble } from './trouble.tsx';
 
 // People sign in, and set up what is their own, at pages of the service that need nothing of this application.
 export const SIGN_IN = '/console/sign-in';
+/** Signing in leads back to where somebody is. */
+const signInFor = () => `${SIGN_IN}?next=${encodeURIComponent(location.pathname + location.search)}`;
 const ACCOUNT = '/console/account';
 
 /** What is shown in the place of the console. */
@@ -20,9 +24,19 @@ export const Sheet = ({ title, children }: { title: string; children: ReactNode 
 );
 
 /** Leaves the application. */
-export function LeaveFor({ address }: { address: string }) {
+function LeaveFor({ address }: { address: string }) {
   useEffect(() => location.replace(address), [address]);
   return null;
+}
+
+/** Who has no session signs in; anything else is said. */
+export function NotIn({ error }: { error: unknown }) {
+  if (error instanceof ApiError && error.status === 401) return <LeaveFor address={signInFor()} />;
+  return (
+    <Sheet title="Florin console">
+      <Trouble error={error} />
+    </Sheet>
+  );
 }
 
 /** Shown to whoever needs a second factor and has none: without it a role that moves money may do nothing. */

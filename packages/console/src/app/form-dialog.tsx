@@ -14,15 +14,21 @@ interface FormDialogProps {
   /** Fields of the form; what the service says of one of them stands beside it. */
   names: readonly string[];
   fields: (errorOf: (name: string) => string | undefined) => ReactNode;
-  send: (fields: FormData) => Sent;
+  /** @param formId new each time the dialog is opened, the same however often it is sent */
+  send: (fields: FormData, formId: string) => Sent;
   /** Is given the answer once it is done. */
   done?: (answer: unknown) => void;
 }
 
 /** A change that takes some fields, in a dialog. */
 export function FormDialog({ label, submit, isMain = false, names, fields, send, done }: FormDialogProps) {
-  const { mutate, isPending, error, reset } = useChange(send);
+  const [formId, setFormId] = useState('');
+  const { mutate, isPending, error, reset } = useChange((given: FormData) => send(given, formId));
   const [isOpen, setOpen] = useState(false);
+  const open = () => {
+    setFormId(crypto.randomUUID());
+    setOpen(true);
+  };
   const close = () => {
     setOpen(false);
     reset();
@@ -39,7 +45,7 @@ export function FormDialog({ label, submit, isMain = false, names, fields, send,
   };
   return (
     <>
-      <Button variant={isMain ? 'filled' : 'default'} onClick={() => setOpen(true)}>
+      <Button variant={isMain ? 'filled' : 'default'} onClick={open}>
         {label}
       </Button>
       <Modal opened={isOpen} onClose={close} title={label} lockScroll={false}>

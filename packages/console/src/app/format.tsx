@@ -17,12 +17,20 @@ export const Amount = ({ units, currency }: { units: number; currency: string })
   <span className="amount">{amountText(units, currency)}</span>
 );
 
+const EXACT_TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** A time of the API, in Unix seconds, in the zone of the browser. */
-const timeText = (seconds: number): string => TIMES.format(seconds * 1000);
+const timeText = (seconds: number, isExact: boolean): string =>
+  (isExact ? EXACT_TIMES : TIMES).format(seconds * 1000);
 
-export function Time({ at }: { at: number | null | undefined }) {
+interface TimeProps {
+  at: number | null | undefined;
+  /** To the second. */
+  isExact?: boolean;
+}
+
+export function Time({ at, isExact = false }: TimeProps) {
   if (at === null || at === undefined)
     return (
       <Text span c="var(--plain)">
@@ -32,10 +40,15 @@ export function Time({ at }: { at: number | null | undefined }) {
   const iso = new Date(at * 1000).toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      {timeText(at)}
+      {timeText(at, isExact)}
     </time>
   );
 }
+
+/** A time of the console's own routes, in ISO 8601. */
+export const IsoTime = ({ at }: { at: string | null }) => (
+  <Time at={at === null ? null : Date.parse(at) / 1000} />
+);
 
 const TONES: Record<string, 'good' | 'bad' | 'warn'> = {
   completed: 'good',
@@ -46,6 +59,8 @@ const TONES: Record<string, 'good' | 'bad' | 'warn'> = {
   enabled: 'good',
   final: 'good',
   valid: 'good',
+  fine: 'good',
+  differs: 'bad',
   failed: 'bad',
   frozen: 'bad',
   invalid: 'bad',

@@ -38,6 +38,8 @@ export interface Filter {
   label: string;
   /** Without: free text. */
   options?: readonly string[];
+  /** A time: Unix seconds in the address, the browser's own zone in the field. */
+  isTime?: boolean;
 }
 
 /** A list of the API, as data: its page is made of it. */
@@ -82,6 +84,17 @@ const useRows = <T,>(
     refetchInterval: REFRESH_MS,
   });
 
+/** What a field of a filter holds, as the API takes it. */
+const typed = ({ value }: HTMLInputElement, isTime: boolean): string =>
+  isTime && value !== '' ? String(Math.floor(new Date(value).getTime() / 1000)) : value.trim();
+
+/** Unix seconds as a field for times shows them: in the zone of the browser, without it. */
+function localTimeOf(seconds: string | undefined): string {
+  const at = new Date(Number(seconds) * 1000);
+  if (seconds === undefined || Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 function Filters({
   filters,
   given,
@@ -93,16 +106,17 @@ function Filters({
 }) {
   return (
     <Group align="end" gap="sm" role="search">
-      {filters.map(({ name, label, options }) =>
+      {filters.map(({ name, label, options, isTime = false }) =>
         options === undefined ? (
           <TextInput
             key={`${name} ${given[name] ?? ''}`}
-            data-filter
+            data-filter={isTime ? undefined : true}
+            type={isTime ? 'datetime-local' : 'text'}
             label={label}
             size="sm"
-            defaultValue={given[name] ?? ''}
-            onKeyDown={(event) => event.key === 'Enter' && set(name, event.currentTarget.value.trim())}
-            onBlur={(event) => set(name, event.currentTarget.value.trim())}
+            defaultValue={isTime ? localTimeOf(given[name]) : (given[name] ?? '')}
+            onKeyDown={(event) => event.key === 'Enter' && set(name, typed(event.currentTarget, isTime))}
+            onBlur={(event) => set(name, typed(event.currentTarget, isTime))}
           />
         ) : (
           <NativeSelect
@@ -122,33 +136,24 @@ function Filters({
   );
 }
 
-function Empty({
-  empty,
-  isFiltered,
-  clear,
-}: {
-  empty: ListDefinition<never>['empty'];
-  isFiltered: boolean;
-  clear: () => void;
-}) {
-  if (isFiltered)
-    return (
-      <Group>
-        <Text>Nothing fits these filters.</Text>
-        <Button variant="default" size="xs" onClick={clear}>
-          Clear filters
-        </Button>
-      </Group>
-    );
-  return (
-    <Stack gap="xs">
-      <Text>{empty.text}</Text>
-      <Code block className="curl">
-        {empty.command}
-      </Code>
-    </Stack>
-  );
-}
+const NothingFits = ({ clear }: { clear: () => void }) => (
+  <Group>
+    <Text>Nothing fits these filters.</Text>
+    <Button variant="default" size="xs" onClick={clear}>
+      Clear filters
+    </Button>
+  </Group>
+);
+
+/** What is shown in the place of a list's first row, and how that is made. */
+export const Empty = ({ empty: { text, command } }: { empty: ListDefinition<never>['empty'] }) => (
+  <Stack gap="xs">
+    <Text>{text}</Text>
+    <Code block className="curl">
+      {command}
+    </Code>
+  </Stack>
+);
 
 interface RowsProps<T> {
   definition: Pick<ListDefinition<T>, 'title' | 'columns' | 'idOf' | 'folder'>;
@@ -237,6 +242,7 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const { selected, box } = useSelection(rows.length);
   const [failure, setFailure] = useState<unknown>();
+  const isFiltered = Object.keys(filters).length > 0;
   const show = (search: Record<string, string>) => void navigate({ to: '.', search: () => search });
   const set = (name: string, value: string) => {
     if (value === (filters[name] ?? '')) return;
@@ -261,9 +267,8 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
       {failure !== undefined && <Trouble error={failure} />}
       {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Skeleton height={240} aria-label="Loading" />}
-      {query.isSuccess && rows.length === 0 && (
-        <Empty empty={definition.empty} isFiltered={Object.keys(filters).length > 0} clear={() => show({})} />
-      )}
+      {query.isSuccess && rows.length === 0 && !isFiltered && <Empty empty={definition.empty} />}
+      {query.isSuccess && rows.length === 0 && isFiltered && <NothingFits clear={() => show({})} />}
       {rows.length > 0 && <Rows definition={definition} rows={rows} selected={selected} place={place} />}
       <ShowMore pages={query} />
     </Stack>

@@ -40,6 +40,11 @@ const router = createRouter({
   defaultPreload: 'intent',
   routeTree: root.addChildren([
     at('/', HomePage),
+    createRoute({
+      getParentRoute: () => root,
+      path: '/requests/$id',
+      component: lazyRouteComponent(() => import('./pages/request-door.tsx'), 'RequestDoor'),
+    }),
     shell.addChildren([
       page('/payments', () => import('./pages/payments.tsx'), 'PaymentsPage'),
       page('/payments/$id', () => import('./pages/payment.tsx'), 'PaymentPage'),
@@ -54,6 +59,9 @@ const router = createRouter({
       page('/subscriptions/$id', () => import('./pages/subscriptions.tsx'), 'SubscriptionPage'),
       page('/invoices', () => import('./pages/invoices.tsx'), 'InvoicesPage'),
       page('/invoices/$id', () => import('./pages/invoices.tsx'), 'InvoicePage'),
+      page('/keys', () => import('./pages/keys.tsx'), 'KeysPage'),
+      page('/requests', () => import('./pages/requests.tsx'), 'RequestsPage'),
+      page('/requests/$id', () => import('./pages/request.tsx'), 'RequestPage'),
       page('/webhooks', () => import('./pages/webhooks.tsx'), 'WebhooksPage'),
       page('/webhooks/$id', () => import('./pages/webhooks.tsx'), 'WebhookPage'),
       page('/deliveries', () => import('./pages/deliveries.tsx'), 'DeliveriesPage'),

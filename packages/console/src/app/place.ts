@@ -24,7 +24,7 @@ export function useFilters(): Record<string, string> {
 }
 
 /** The merchant of the address, as the person's membership has it. */
-function useMembership(): Membership | undefined {
+export function useMembership(): Membership | undefined {
   const { merchant } = usePlace();
   return useQuery(meQuery).data?.merchants.find(({ merchant_id }) => merchant_id === merchant);
 }

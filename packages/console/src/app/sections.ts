@@ -1,4 +1,4 @@
-/** The pages of a store, in the order of the menu. */
+/** The pages of a store, in the order of the menu; the first of a group names it. */
 export const SECTIONS = [
   { folder: 'payments', title: 'Payments', needs: 'see' },
   { folder: 'refunds', title: 'Refunds', needs: 'see' },
@@ -6,8 +6,10 @@ export const SECTIONS = [
   { folder: 'customers', title: 'Customers', needs: 'see' },
   { folder: 'subscriptions', title: 'Subscriptions', needs: 'see' },
   { folder: 'invoices', title: 'Invoices', needs: 'see' },
-  { folder: 'webhooks', title: 'Webhooks', needs: 'see_requests' },
-  { folder: 'deliveries', title: 'Deliveries', needs: 'see_requests' },
-  { folder: 'team', title: 'Team', needs: 'manage_users' },
-  { folder: 'audit', title: 'Audit log', needs: 'read_audit_log' },
-] as const;
+  { folder: 'keys', title: 'API keys', needs: 'edit_keys', group: 'Developers' },
+  { folder: 'requests', title: 'Request log', needs: 'see_requests', group: 'Developers' },
+  { folder: 'webhooks', title: 'Webhooks', needs: 'see_requests', group: 'Developers' },
+  { folder: 'deliveries', title: 'Deliveries', needs: 'see_requests', group: 'Developers' },
+  { folder: 'team', title: 'Team', needs: 'manage_users', group: 'Merchant' },
+  { folder: 'audit', title: 'Audit log', needs: 'read_audit_log', group: 'Merchant' },
+] satisfies { folder: string; title: string; needs: string; group?: string }[];

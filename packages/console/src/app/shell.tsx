@@ -14,15 +14,14 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { ApiError, call } from './api.ts';
-import { FactorNeeded, LeaveFor, Sheet, SIGN_IN } from './doors.tsx';
+import { Fragment, useState } from 'react';
+import { call } from './api.ts';
+import { FactorNeeded, NotIn, Sheet, SIGN_IN } from './doors.tsx';
 import { useKeys } from './keyboard.ts';
 import { useFilters, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
 import { SECTIONS } from './sections.ts';
 import { lacksFactor, type Me, meQuery, storesQuery } from './session.ts';
-import { Trouble } from './trouble.tsx';
 
 /** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
 export function HomePage() {
@@ -50,16 +49,6 @@ export function HomePage() {
     <Sheet title={first.name}>
       <Text>None of its stores is enabled yet.</Text>
       <SignOut />
-    </Sheet>
-  );
-}
-
-/** Who has no session signs in; anything else is said. */
-function NotIn({ error }: { error: unknown }) {
-  if (error instanceof ApiError && error.status === 401) return <LeaveFor address={SIGN_IN} />;
-  return (
-    <Sheet title="Florin console">
-      <Trouble error={error} />
     </Sheet>
   );
 }
@@ -136,21 +125,28 @@ const Help = ({ isOpen, close }: { isOpen: boolean; close: () => void }) => (
 function Menu({ done, permissions }: { done: () => void; permissions: readonly string[] }) {
   const { merchant, store } = usePlace();
   const { pathname } = useLocation();
+  const shown = SECTIONS.filter(({ needs }) => permissions.includes(needs));
   return (
     <nav aria-label="Pages">
-      {SECTIONS.filter(({ needs }) => permissions.includes(needs)).map(({ folder, title }) => {
+      {shown.map(({ folder, title, group }, at) => {
         const to = `/${merchant}/${store}/${folder}`;
         const isHere = pathname.includes(`/${store}/${folder}`);
         return (
-          <NavLink
-            key={folder}
-            component={Link}
-            to={to}
-            label={title}
-            active={isHere}
-            aria-current={isHere ? 'page' : undefined}
-            onClick={done}
-          />
+          <Fragment key={folder}>
+            {group !== undefined && group !== shown[at - 1]?.group && (
+              <Text size="xs" fw={600} c="var(--plain)" px="sm" pt="md">
+                {group}
+              </Text>
+            )}
+            <NavLink
+              component={Link}
+              to={to}
+              label={title}
+              active={isHere}
+              aria-current={isHere ? 'page' : undefined}
+              onClick={done}
+            />
+          </Fragment>
         );
       })}
     </nav>

@@ -1,5 +1,6 @@
 import { audited, type Change } from '../audit/index.ts';
 import type { Answer, Route } from '../platform/http/index.ts';
+import { listKeys } from '../stores/key-lists/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { type ConsoleDeps, users } from './accounts/index.ts';
 import { permissionOf } from './api-permissions.ts';
@@ -46,9 +47,24 @@ async function answerAudited(
   return answer;
 }
 
+/** How what a route of the console changes is read, before and after. */
+function stateReader(deps: ConsoleDeps, { caller, params }: Pick<Request, 'caller' | 'params'>) {
+  const named = (name: string): string => {
+    const value: unknown = Reflect.get(Object(params), name);
+    return typeof value === 'string' ? value : '';
+  };
+  const { merchantId } = caller;
+  const keyId = named('key_id');
+  if (keyId !== '')
+    return async () => (await listKeys(deps, { merchantId })).find(({ key_id }) => key_id === keyId);
+  const userId = decodeId('user', named('user_id'));
+  if (userId === undefined) return undefined;
+  return async () => (await users.listUsers(deps, merchantId)).find((one) => one.userId === userId);
+}
+
 /**
- * The same routes; what people change by them is in the audit log. What is one's own is recorded in the transaction that
- * changes it: refusals, of which anybody can have any number, leave no row.
+ * The same routes; what people change by them is in the audit log, with the ids of what was made. What is one's own is
+ * recorded in the transaction that changes it: refusals, of which anybody can have any number, leave no row.
  */
 export const auditRoutes = (deps: ConsoleDeps, routes: readonly Route[]): Route[] =>
   routes.map((route) => {
@@ -56,17 +72,12 @@ export const auditRoutes = (deps: ConsoleDeps, routes: readonly Route[]): Route[
       return route;
     return {
       ...route,
-      handle: async (request) => {
-        const { caller, params, body } = request;
-        const named: unknown = Reflect.get(Object(params), 'user_id');
-        const userId = typeof named === 'string' ? decodeId('user', named) : undefined;
-        const read = async () =>
-          (await users.listUsers(deps, caller.merchantId)).find((one) => one.userId === userId);
-        return await answerAudited(deps, route, request, {
-          input: { params, body },
-          read: userId === undefined ? undefined : read,
-        });
-      },
+      handle: async (request) =>
+        await answerAudited(deps, route, request, {
+          input: { params: request.params, body: request.body },
+          read: stateReader(deps, request),
+          resultOf: madeBy,
+        }),
     };
   });
 

@@ -32,6 +32,7 @@ const STRANGER: Caller = {
   mode: 'sandbox',
   scopes: [],
   ownerId: null,
+  people: [],
   clockOffset: 0,
 };
 
@@ -95,7 +96,7 @@ export async function callerOf(deps: ConsoleDeps, session: SessionRow, { merchan
   };
   const { mode = 'sandbox', clockOffset = 0, status } = merchant ?? {};
   const own = { actor, merchantId, storeId: storeId ?? NIL_ID, keyId: session.session_id };
-  const caller: Caller = { ...STRANGER, ...own, mode, clockOffset };
+  const caller: Caller = { ...STRANGER, ...own, people: [session.user_id], mode, clockOffset };
   return { caller, isSuspended: status !== 'active' };
 }
 

@@ -6,14 +6,22 @@ import { appPages } from './app-pages.ts';
 import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
+import { keyRoutes } from './routes/key-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
+import { requestRoutes } from './routes/request-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
 
+/** People of a sandbox are signed in by its name: a cookie and a passkey belong to one. */
+const pageOf = (baseUrl: string, path: string) => `${baseUrl.replace('//127.0.0.1', '//localhost')}${path}`;
+
 /** The page of a link; its secret stands behind the `#`, which browsers send to no server. */
-export const linkOf = (baseUrl: string, token: string): string =>
-  `${baseUrl.replace('//127.0.0.1', '//localhost')}/console/link#${token}`;
+export const linkOf = (baseUrl: string, token: string): string => pageOf(baseUrl, `/console/link#${token}`);
+
+/** Where a request of the log is shown, for whoever may see it. */
+export const requestPageOf = (baseUrl: string, requestId: string): string =>
+  pageOf(baseUrl, `/console/requests/${encodeURIComponent(requestId)}`);
 
 interface ConsoleOptions {
   publicUrl: () => string;
@@ -28,7 +36,13 @@ export function createConsole(deps: ConsoleDeps, { publicUrl, version }: Console
   const open = [...openRoutes(place), ...passkeySignInRoutes(place)];
   const routes: Route[] = [
     ...open,
-    ...auditRoutes(deps, [...ownRoutes(place), ...storeRoutes(deps), ...teamRoutes(deps)]),
+    ...auditRoutes(deps, [
+      ...ownRoutes(place),
+      ...storeRoutes(deps),
+      ...keyRoutes(deps),
+      ...requestRoutes(deps),
+      ...teamRoutes(deps),
+    ]),
   ];
   const openPaths = open.map(({ path }) => path);
   const document: PublicPage = {

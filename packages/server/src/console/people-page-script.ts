@@ -8,6 +8,15 @@ const status = find('[role=status]');
 const say = (text) => { status.textContent = text; };
 let me;
 let again;
+/** The page of the console that somebody wanted before they signed in; no other site's, and none of the API. */
+function wantedPage() {
+  const given = new URLSearchParams(location.search).get('next');
+  if (given === null || !URL.canParse(given, location.origin)) return undefined;
+  const { origin, pathname, search } = new URL(given, location.origin);
+  const isPage = /^\\/console(?:\\/|$)/.test(pathname) && !/^\\/console\\/+api(?:\\/|$)/.test(pathname);
+  return origin === location.origin && isPage ? pathname + search : undefined;
+}
+const next = wantedPage();
 const show = (id, isShown) => { find('#' + id).hidden = !isShown; };
 
 async function ask(method, path, body) {
@@ -131,8 +140,13 @@ onSubmit('come', async (form) => {
     ? await ask('POST', 'links/redeem', { token, ...form })
     : await ask('POST', 'sign-in', form);
   if (answer.status === 'code_required') return say('Enter the code of your authenticator app too.');
-  await showAccount();
+  await comeIn();
 });
+/** Goes on to the page that was wanted, once nothing has to be set up first. */
+async function comeIn() {
+  await showAccount();
+  if (next !== undefined && find('#needed').hidden) location.assign(next);
+}
 async function goOn() {
   find('#prove').reset();
   show('prove', false);
@@ -150,7 +164,7 @@ onClick('prove-passkey', async () => {
 });
 onClick('come-passkey', async () => {
   await askPasskey('sign-in/passkey');
-  await showAccount();
+  await comeIn();
 });
 onSubmit('add-passkey', async (form, element) => {
   checkName();
@@ -199,6 +213,7 @@ onClick('out', async () => {
   location.assign('/console/sign-in');
 });
 
+if (next !== undefined) find('#open').href = next;
 show('email', !byLink);
 find('#email input').disabled = byLink;
 show('once', byLink);

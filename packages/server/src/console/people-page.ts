@@ -44,7 +44,7 @@ ${field('Code of your authenticator app, or a recovery code, if you have one', C
 </form>`;
 
 const ACCOUNT = `<div id="account" hidden>
-<p><a href="/console">Open the console</a> · <a href="/docs/operating#people-and-roles">People and roles</a></p>
+<p><a id="open" href="/console">Open the console</a> · <a href="/docs/operating#people-and-roles">People and roles</a></p>
 <p id="needed" hidden>Your role needs a second factor: until a passkey or an authenticator app is set up you may do nothing.</p>
 <form id="add-passkey">
 <h2>Passkeys</h2>

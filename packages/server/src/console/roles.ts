@@ -1,3 +1,4 @@
+import type { Scope } from '@florin/contract/scopes';
 import { keysOf } from '@florin/contract/tables';
 
 /** What a merchant's user may do. One row each, with the roles that have it. */
@@ -73,3 +74,17 @@ export function mayAssign(
   if (!permissionsOf({ role: by.role, installationRole: null }).includes('manage_users')) return false;
   return by.role === 'owner' || (before !== 'owner' && after !== 'owner');
 }
+
+/** What a person may do who gives real money's keys a scope: nobody hands out what is not theirs. */
+const GIVES: Readonly<Record<Scope, Permission>> = {
+  read: 'see',
+  write: 'edit_checkout',
+  payouts: 'create_payouts',
+  refunds: 'refund',
+};
+
+/** Of a live key's scopes the first one that a person may not give, as they may not do it themselves. */
+export const firstForeignScope = (
+  scopes: readonly Scope[],
+  permissions: readonly string[],
+): Scope | undefined => scopes.find((scope) => !permissions.includes(GIVES[scope]));

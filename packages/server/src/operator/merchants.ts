@@ -6,6 +6,7 @@ import { Fail, invariant } from '../platform/fail.ts';
 import * as storeApprovers from '../stores/approvers/index.ts';
 import * as branding from '../stores/branding/index.ts';
 import * as stores from '../stores/index.ts';
+import { listKeys } from '../stores/key-lists/index.ts';
 import * as storeKeys from '../stores/keys/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { idOf, merchantBy } from './context.ts';
@@ -126,19 +127,6 @@ export function storeCommands(app: App) {
   };
 }
 
-type KeyRow = Awaited<ReturnType<typeof storeKeys.listKeys>>[number];
-const showKey = (key: KeyRow) => ({
-  key_id: encodeId('key', key.key_id),
-  store_id: encodeId('store', key.store_id),
-  name: key.name,
-  api_key: `…${key.last_four}`,
-  scopes: key.scopes,
-  owner: key.owner_approver_id === null ? null : encodeId('approver', key.owner_approver_id),
-  expires_at: isoOf(key.expires_at_ms),
-  revoked_at: isoOf(key.revoked_at_ms),
-  created_at: seconds(key.created_at),
-});
-
 export interface NewKey {
   store: string;
   name: string;
@@ -171,7 +159,7 @@ export function keyCommands(app: App) {
     },
     list: async (merchant?: string) => {
       const merchantId = merchant === undefined ? undefined : (await merchantBy(app, merchant)).merchantId;
-      return (await storeKeys.listKeys(app, merchantId)).map(showKey);
+      return await listKeys(app, { merchantId });
     },
     rotate: async (key: string, overlapSeconds: number) => ({
       key_id: key,

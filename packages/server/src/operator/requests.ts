@@ -7,8 +7,9 @@ import {
   type LoggedRequestDetails,
   LoggedRequestSchema,
   listRequests,
-  REFUSALS,
   type RequestFilter,
+  readRefusal,
+  readStatusRange,
 } from '../request-log/index.ts';
 import { merchantOf } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
@@ -36,25 +37,6 @@ const FOLLOW_EVERY_MS = 1_000;
 const FOLLOW_BACK_MS = 60_000;
 const FOLLOW_SLICE = 1_000;
 
-function statusOf(text: string | undefined): readonly [number, number] | undefined {
-  if (text === undefined) return undefined;
-  const hundreds = /^([1-5])xx$/i.exec(text)?.[1];
-  if (hundreds !== undefined) return [Number(hundreds) * 100, Number(hundreds) * 100 + 99];
-  if (/^[1-5]\d\d$/.test(text)) return [Number(text), Number(text)];
-  throw new Fail('invalid_request', {
-    message: 'The status must be one such as 401, or 4xx.',
-    param: 'status',
-  });
-}
-
-function refusalOf(text: string | undefined): string | undefined {
-  if (text === undefined || REFUSALS.some((known) => known === text)) return text;
-  throw new Fail('invalid_request', {
-    message: `The refusal must be one of ${REFUSALS.join(', ')}.`,
-    param: 'refusal',
-  });
-}
-
 const msOf = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
 
 /** A store or key names its merchant. */
@@ -72,8 +54,8 @@ async function filterOf(app: App, query: RequestQuery): Promise<RequestFilter> {
     keyId: key === undefined ? undefined : idOf('key', key),
     fromMs: msOf(query.since),
     beforeMs: msOf(query.until),
-    status: statusOf(query.status),
-    refusal: refusalOf(query.refusal),
+    status: readStatusRange(query.status),
+    refusal: readRefusal(query.refusal),
     method: method?.toUpperCase(),
     route,
     errorCode,

@@ -113,7 +113,7 @@ async function insertAndReserve(
     ...addressed,
     status: 'pending' as const,
     created_by_owner: caller.ownerId,
-    created_by_user: caller.actor.kind === 'user' ? caller.actor.userId : null,
+    authors: [...caller.people],
     reason: body.reason ?? null,
     metadata: body.metadata ?? {},
     claim_secret: address === null ? newClaimSecret(deps.vault, key) : null,

@@ -29,8 +29,8 @@ declare module '../platform/db/db.ts' {
       claim_ends_at: Int8 | null;
       suspended_seconds: Generated<Int8>;
       created_by_owner: string | null;
-      /** The person of the console who did so themselves. */
-      created_by_user: Generated<string | null>;
+      /** People of the console who did so, or hold the key that did. */
+      authors: Generated<string[]>;
       addressed_at: Int8 | null;
       required_approvals: Generated<number>;
       /** Null: no signer asks for any. */

@@ -34,6 +34,8 @@ export interface RequestFilter {
   method?: string | undefined;
   /** A template such as `/api/v1/events/{event_id}`. */
   route?: string | undefined;
+  /** The template begins with it. */
+  routePrefix?: string | undefined;
   /** From the first to the last, both inclusive. */
   status?: readonly [number, number] | undefined;
   errorCode?: string | undefined;
@@ -69,6 +71,8 @@ function filtered<Row>(query: Query<Row>, filter: RequestFilter): Query<Row> {
   // Which the index of failed requests has, and what they are recorded for.
   if (filter.errorCode !== undefined || filter.refusal !== undefined) rows = rows.where('status', '>=', 400);
   if (status !== undefined) rows = rows.where('status', '>=', status[0]).where('status', '<=', status[1]);
+  if (filter.routePrefix !== undefined)
+    rows = rows.where(sql<boolean>`starts_with(route, ${filter.routePrefix})`);
   for (const [column, value] of Object.entries(equal))
     if (value !== undefined) rows = rows.where(sql.ref(column), '=', value);
   return requestId === undefined ? rows : named(rows, requestId);

@@ -1,5 +1,11 @@
+export { readRefusal, readStatusRange } from './filters.ts';
 export { findRequest, listRequests, type RequestFilter } from './find-requests.ts';
-export { type LoggedRequest, type LoggedRequestDetails, LoggedRequestSchema } from './present.ts';
+export {
+  type LoggedRequest,
+  type LoggedRequestDetails,
+  LoggedRequestDetailsSchema,
+  LoggedRequestSchema,
+} from './present.ts';
 export { RequestLog } from './request-log.ts';
 export { REQUEST_LOG_SETTINGS } from './settings.ts';
-export { REFUSALS, REQUEST_LOG_TABLE } from './tables.ts';
+export { REQUEST_LOG_TABLE } from './tables.ts';

@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox';
 import { madeAtMs } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import type { RefusalExplanation } from './explain/index.ts';
 import type { RequestLogRow } from './tables.ts';
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
@@ -70,21 +69,45 @@ export function presentRequest(row: Summary): LoggedRequest {
   };
 }
 
-interface Body {
-  bytes: number;
-  /** Without secrets; null where there was none, or a stream. */
-  text: string | null;
-  is_cut: boolean;
-}
+const Body = Type.Object({
+  bytes: Type.Integer(),
+  text: OrNull(Type.String({ description: 'Without secrets; null where there was none, or a stream.' })),
+  is_cut: Type.Boolean(),
+});
 
-export interface LoggedRequestDetails extends LoggedRequest {
-  /** Lines of `name: value`. */
-  request_headers: string;
-  request_body: Body;
-  answer_body: Body;
-  /** Of a refused signature. */
-  explanation: (RefusalExplanation & { signed_payload: string | null }) | null;
-}
+const Step = Type.Object({
+  name: Type.String({ description: 'As the page "Signing a request" lists them.' }),
+  ok: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null: the request does not show it.' }),
+  reason: Type.String(),
+  advice: OrNull(Type.String({ description: 'What to do.' })),
+});
+
+/** One request with headers and bodies. */
+export const LoggedRequestDetailsSchema = Type.Object({
+  ...LoggedRequestSchema.properties,
+  request_headers: Type.String({ description: 'Lines of `name: value`.' }),
+  request_body: Body,
+  answer_body: Body,
+  explanation: Type.Union(
+    [
+      Type.Object({
+        summary: Type.String({ description: 'The first step that failed.' }),
+        payload: OrNull(
+          Type.Object(
+            { bytes: Type.Integer(), sha256: Type.String() },
+            { description: 'What must be signed.' },
+          ),
+        ),
+        steps: Type.Array(Step),
+        signed_payload: OrNull(Type.String({ description: 'Its text, without secrets.' })),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Of a refused signature.' },
+  ),
+});
+export type LoggedRequestDetails = Static<typeof LoggedRequestDetailsSchema>;
+type Body = Static<typeof Body>;
 
 const bodyOf = (text: string | null, bytes: number): Body => ({
   bytes,

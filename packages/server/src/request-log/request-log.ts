@@ -3,7 +3,8 @@ import type { Exchange, ExchangeRecorder } from '../platform/http/exchanges/inde
 import { TokenBuckets } from '../platform/http/index.ts';
 import { isLineDue, type Logger, type Metrics } from '../platform/observability/index.ts';
 import type { Vault } from '../platform/secrets/index.ts';
-import { apiKeyIn } from '../stores/key-owners/index.ts';
+import { apiKeyIn, recordKeyUses } from '../stores/key-owners/index.ts';
+import { KeyUses } from './key-uses.ts';
 import { lengthOf, RowBuilder, type RowLoss } from './row-builder.ts';
 import type { RequestLogRow } from './tables.ts';
 import { writeRequests } from './write.ts';
@@ -59,6 +60,7 @@ export class RequestLog implements ExchangeRecorder {
   );
   readonly #unknown = new TokenBuckets(UNKNOWN.perSecond, UNKNOWN.burst);
   readonly #rows: RowBuilder;
+  readonly #uses = new KeyUses();
   #waiting: Waiting[] = [];
   #waitingLength = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -119,13 +121,26 @@ export class RequestLog implements ExchangeRecorder {
     while (this.#waiting.length > 0) {
       const group = this.#nextGroup();
       try {
-        await this.#write(await this.#rows.of(group.map(({ exchange }) => exchange)));
+        const exchanges = group.map(({ exchange }) => exchange);
+        await this.#write(await this.#rows.of(exchanges));
+        await this.#tellKeys(exchanges);
       } catch (error) {
         this.#lose('database', group.length, error);
       } finally {
         // Until then they are in memory, and count.
         this.#waitingLength -= group.reduce((sum, { length }) => sum + length, 0);
       }
+    }
+  }
+
+  /** Never throws: when a key was last used is told again in a minute. */
+  async #tellKeys(group: readonly Exchange[]): Promise<void> {
+    const { db, log } = this.#deps;
+    try {
+      await recordKeyUses(db, this.#uses.due(group));
+    } catch (error) {
+      if (isLineDue(log, 'request-log key uses'))
+        log.warn({ err: error }, 'when keys were last used could not be recorded');
     }
   }
 

@@ -34,6 +34,7 @@ export interface KeyAccess {
   store_id: string;
   scopes: Scope[];
   owner_approver_id: string | null;
+  holders: string[];
   secret: Buffer;
   previous_secret: Buffer | null;
   previous_secret_until_ms: bigint | null;
@@ -48,7 +49,7 @@ export interface KeyAccess {
 }
 
 const ACCESS = sql`
-    select k.merchant_id, k.key_id, k.store_id, k.scopes, k.owner_approver_id, k.secret, k.previous_secret,
+    select k.merchant_id, k.key_id, k.store_id, k.scopes, k.owner_approver_id, k.holders, k.secret, k.previous_secret,
            k.previous_secret_until_ms, k.expires_at_ms, k.revoked_at_ms,
            s.channel_type, s.review_status, s.enabled, m.mode, m.status as merchant_status, m.clock_offset
     from api_key k

@@ -68,6 +68,9 @@ declare module '../platform/db/db.ts' {
       last_four: string;
       scopes: Scope[];
       owner_approver_id: string | null;
+      /** People of the console who were shown a secret of it. */
+      holders: Generated<string[]>;
+      last_used_at_ms: Generated<bigint | number | null>;
       secret: Buffer;
       previous_secret: Buffer | null;
       previous_secret_until_ms: bigint | number | null;

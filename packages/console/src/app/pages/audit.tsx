@@ -1,7 +1,7 @@
 import { Code, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, pathWith } from '../api.ts';
-import { CopyId, Maybe, Status, Time } from '../format.tsx';
+import { CopyId, IsoTime, Maybe, Status } from '../format.tsx';
 import { type Column, Rows } from '../list.tsx';
 import { usePlace } from '../place.ts';
 import { ShowMore } from '../show-more.tsx';
@@ -24,7 +24,7 @@ interface Entry {
 
 const COLUMNS: Column<Entry>[] = [
   { title: 'No.', isNumber: true, cell: ({ number }) => number },
-  { title: 'Time', cell: ({ at }) => <Time at={Date.parse(at) / 1000} /> },
+  { title: 'Time', cell: ({ at }) => <IsoTime at={at} /> },
   {
     title: 'Who',
     cell: ({ actor_kind, actor }) => (

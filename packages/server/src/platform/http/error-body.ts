@@ -27,6 +27,8 @@ export interface PresentedError {
   requestId: string;
   nowSeconds: number;
   publicUrl: string;
+  /** Where the request is shown to its sender; undefined: nowhere. */
+  requestLogUrl?: string | undefined;
 }
 
 const structuredCode = (code: FailCode) => FAILURES[code].code ?? 'forbidden';
@@ -35,7 +37,8 @@ const STRUCTURED: ErrorFormat = {
   matches: () => true,
   schema: StructuredError,
   codeOf: structuredCode,
-  body: ({ code: failCode, message, param, declineCode, charge, requestId, nowSeconds, publicUrl }) => {
+  body: (error) => {
+    const { code: failCode, message, param, declineCode, charge, requestLogUrl } = error;
     const { type, code } = FAILURES[failCode];
     return {
       error: {
@@ -45,10 +48,11 @@ const STRUCTURED: ErrorFormat = {
         ...(param === undefined ? {} : { param }),
         ...(declineCode === undefined ? {} : { decline_code: declineCode }),
         ...(charge === undefined ? {} : { charge }),
-        doc_url: `${publicUrl}/docs/errors/${structuredCode(failCode)}`,
+        doc_url: `${error.publicUrl}/docs/errors/${structuredCode(failCode)}`,
+        ...(requestLogUrl === undefined ? {} : { request_log_url: requestLogUrl }),
       },
-      request_id: requestId,
-      timestamp: nowSeconds,
+      request_id: error.requestId,
+      timestamp: error.nowSeconds,
     };
   },
 };
@@ -65,6 +69,9 @@ export function formatOf(url: string, formats: readonly ErrorFormat[]): ErrorFor
 
 /** Calls are for programs: their errors are JSON whatever the caller accepts. */
 export const isCall = (url: string): boolean => /^\/+(?:console\/+)?api(\/|$)/i.test(pathOf(url));
+
+/** Calls of servers, which are signed. */
+export const isSignedCall = (url: string): boolean => /^\/+api(\/|$)/i.test(pathOf(url));
 
 const pathOf = (url: string) => decoded(url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '');
 
@@ -84,6 +91,7 @@ export interface ErrorContext {
   requestId: string;
   nowSeconds: number;
   publicUrl: string;
+  requestLogUrl?: string | undefined;
 }
 
 /** A failure's message as callers may see it: a name that the caller made up is quoted, a key in its place is masked. */

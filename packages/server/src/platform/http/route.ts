@@ -18,6 +18,8 @@ export interface Caller {
   scopes: readonly Scope[];
   /** The registered approver who owns the key, if it has an owner. */
   ownerId: string | null;
+  /** People of the console who may have sent it: whoever is signed in, or was shown a secret of the key. */
+  people: readonly string[];
   /** Seconds that the merchant's clock is ahead of real time: 0 for live merchants. */
   clockOffset: number;
 }

@@ -1,32 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { METHODS, type Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isUnavailable } from '../db/db.ts';
-import { CommitUnknown } from '../db/transact.ts';
-import { Fail, type FailCode } from '../fail.ts';
+import { Fail } from '../fail.ts';
 import type { Logger } from '../observability/log.ts';
 import { shorten } from '../secrets/shorten.ts';
 import { BODY_BYTES_MAX, BodyBudget, rawOf, readBodies, whileHeld } from './body.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
-import {
-  type ErrorFormat,
-  errorBody,
-  errorHeaders,
-  formatOf,
-  isCall,
-  messageOf,
-  statusOf,
-} from './error-body.ts';
 import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
 import { type ExchangeRecorder, Exchanges } from './exchanges/exchanges.ts';
 import { inRequest } from './in-request.ts';
-import { prefersHtml } from './media-type.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
-import { addPage, bodyLimitsOf, type PageAnswer, type PublicPage, routerPath } from './pages/page.ts';
+import { addPage, bodyLimitsOf, type PublicPage, routerPath } from './pages/page.ts';
 import { type Authentication, Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
 import { announcesBody, BODYLESS_METHODS, decodable } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
+import { type ErrorOptions, sendError, wantsPage } from './send-error.ts';
 
 const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000, unreadMs: 30_000 };
 const TIMEOUT_CHECK_MS_MAX = 1_000;
@@ -55,25 +44,12 @@ export interface HttpTimeouts {
   unreadMs: number;
 }
 
-/** An error that a browser is shown. */
-export interface PageError extends Pick<RawRequest, 'url' | 'headers' | 'requestId'> {
-  code: FailCode;
-  status: number;
-  message: string;
-}
-
-export interface HttpOptions extends PipelineOptions {
+export interface HttpOptions extends PipelineOptions, ErrorOptions {
   routes: readonly Route[];
   /** Routes for people who are signed in, with checks of their own. */
   console?: Authentication & { routes: readonly Route[] };
   /** Unsigned: health, the OpenAPI document, documentation. */
   pages: readonly PublicPage[];
-  /** Formats of errors, each for some paths; the first that matches counts, and the structured one where none does. */
-  errorFormats: readonly ErrorFormat[];
-  /** The page of an error, for browsers; without, they get JSON too. */
-  errorPage?: (error: PageError) => Promise<PageAnswer>;
-  /** Address that callers see; error answers link to its documentation. A function, as the port may be chosen late. */
-  publicUrl: () => string;
   tls?: { certFile: string; keyFile: string };
   /** One proxy stands in front: callers' addresses are the last ones in its X-Forwarded-For. */
   trustedProxy?: boolean;
@@ -334,67 +310,4 @@ function refuseOtherMethods(app: FastifyInstance, parts: Parts, routes: readonly
         }),
     });
   }
-}
-
-/** The failure that the caller sees; details of unexpected errors go to the log only. */
-function failOf(error: unknown): Fail {
-  if (error instanceof Fail) return error;
-  if (error instanceof CommitUnknown || isUnavailable(error)) {
-    return new Fail('service_unavailable', {
-      message:
-        'The service cannot answer right now. Read the state of the resource, then repeat the request.',
-      retryAfterSeconds: 1,
-    });
-  }
-  return new Fail(
-    'internal_error',
-    'Something went wrong on our side. Quote the request id when you ask about it.',
-  );
-}
-
-/** Browsers get pages outside of the API. */
-const wantsPage = ({ headers, originalUrl }: FastifyRequest) =>
-  prefersHtml(headers.accept) && !isCall(originalUrl);
-
-async function sendError(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  options: HttpOptions & { exchanges: Exchanges },
-): Promise<FastifyReply> {
-  const fail = failOf(error);
-  const status = statusOf(fail.code);
-  // The rest of the body is not read.
-  if (fail.code === 'body_too_large') reply.header('connection', 'close');
-  if (status >= 500) options.log.error({ request_id: request.id, err: error }, fail.message);
-  reply.code(status).headers(errorHeaders(fail));
-  if (options.errorPage !== undefined && wantsPage(request)) {
-    try {
-      const {
-        body,
-        type,
-        headers = {},
-      } = await options.errorPage({
-        code: fail.code,
-        status,
-        message: messageOf(fail),
-        requestId: request.id,
-        url: request.originalUrl,
-        headers: { 'accept-language': request.headers['accept-language'] },
-      });
-      return await reply.headers(headers).type(type).send(body);
-    } catch (cause) {
-      options.log.error({ request_id: request.id, err: cause }, 'the page of an error cannot be shown');
-    }
-  }
-  const format = formatOf(request.originalUrl, options.errorFormats);
-  const body = errorBody(fail, {
-    format,
-    requestId: request.id,
-    nowSeconds: options.clock.nowSeconds(),
-    publicUrl: options.publicUrl(),
-  });
-  const answer = JSON.stringify(body);
-  options.exchanges.noteFailure(request, fail, { code: format.codeOf(fail.code), answer });
-  return await reply.type('application/json; charset=utf-8').send(answer);
 }

@@ -30,10 +30,9 @@ export interface DecidedRefund {
 }
 
 async function checkMayDecide(tx: Tx, refund: RefundRow, deciderId: string): Promise<void> {
-  const listed = (id: string | null) => (id === null ? [] : [id]);
-  const authors = { owners: listed(refund.created_by_owner), authors: listed(refund.created_by_user) };
+  const owners = refund.created_by_owner === null ? [] : [refund.created_by_owner];
   const refusal = 'Approvers cannot decide on a refund that they, or their own API key, created.';
-  await checkIsNoAuthor(tx, refund.merchant_id, { ...authors, deciderId }, refusal);
+  await checkIsNoAuthor(tx, refund.merchant_id, { owners, authors: refund.authors, deciderId }, refusal);
 }
 
 function checkWaits(refund: RefundRow): void {

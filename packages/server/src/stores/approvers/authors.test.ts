@@ -31,13 +31,12 @@ test('nobody decides on what they drew up by whichever way, and who is surely so
 
 test('whoever has a part in it is named once, a key by its owner and a session by its user', () => {
   const none = { owners: [], authors: [] };
-  const key = (ownerId: string | null) => ({ actor: { kind: 'key' as const, keyId: 'k' }, ownerId });
-  const user = {
-    actor: { kind: 'user' as const, userId: 'u1', sessionId: 's', permissions: [], provedAtMs: 0 },
-    ownerId: null,
-  };
+  const key = (ownerId: string | null, people: string[] = []) => ({ ownerId, people });
+  const user = { ownerId: null, people: ['u1'] };
   expect(withAuthor(none, key(null))).toEqual(none);
   const both = withAuthor(withAuthor(none, key('a1')), user);
   expect(both).toEqual({ owners: ['a1'], authors: ['u1'] });
   expect(withAuthor(withAuthor(both, user), key('a1'))).toEqual(both);
+  const held = withAuthor(both, key(null, ['u1', 'u2']));
+  expect(held).toEqual({ owners: ['a1'], authors: ['u1', 'u2'] });
 });

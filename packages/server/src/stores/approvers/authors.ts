@@ -3,29 +3,25 @@ import { Fail } from '../../platform/fail.ts';
 import type { Caller } from '../../platform/http/index.ts';
 import '../tables.ts';
 
-// Four eyes know people: whoever created, edited or submitted a payment, by a key that they own or signed in themselves,
-// does not approve it. A key names its owner as an approver; a session names its user; `approver.user_id` says which two
-// are one person.
+// Four eyes know people: whoever created, edited or submitted a payment, by a key of theirs or signed in themselves, does
+// not approve it. A key names its owner as an approver, and the people who were shown its secret in the console; a session
+// names its user; `approver.user_id` says which two are one person.
 
 /** Who drew a payment up. */
 export interface Authors {
   /** Approvers whose keys did it. */
   owners: readonly string[];
-  /** People of the console who did it themselves. */
+  /** People of the console who did it, or hold a key that did. */
   authors: readonly string[];
 }
 
-/** Adds whoever sends a request to the authors. A key without an owner adds nobody. */
+/** Adds whoever may have sent a request to the authors. A key of nobody's adds nobody. */
 export function withAuthor(
   { owners, authors }: Authors,
-  { actor, ownerId }: Pick<Caller, 'actor' | 'ownerId'>,
+  { ownerId, people }: Pick<Caller, 'ownerId' | 'people'>,
 ): { owners: string[]; authors: string[] } {
-  const add = (known: readonly string[], one: string | null) =>
-    one === null || known.includes(one) ? [...known] : [...known, one];
-  return {
-    owners: add(owners, ownerId),
-    authors: add(authors, actor.kind === 'user' ? actor.userId : null),
-  };
+  const both = (known: readonly string[], others: readonly string[]) => [...new Set([...known, ...others])];
+  return { owners: both(owners, ownerId === null ? [] : [ownerId]), authors: both(authors, people) };
 }
 
 /** An approver, with the person of the console who they are, if that is known. */

@@ -122,6 +122,7 @@ function callerOf(access: KeyAccess): Caller {
     mode: access.mode,
     scopes: access.scopes,
     ownerId: access.owner_approver_id,
+    people: access.holders,
     clockOffset: Number(access.clock_offset),
   };
 }

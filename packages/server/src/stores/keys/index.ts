@@ -1,5 +1,5 @@
 export { createAuthentication, listAdmittedKeys } from './authenticate.ts';
 export { macOf } from './credentials.ts';
-export { createKey, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
+export { createKey, revokeKey, rotateKey } from './manage-keys.ts';
 export { deleteOldNonces } from './nonces.ts';
 export { confirmWebhookKey, lockStore, readWebhookSecrets, setWebhookKey } from './webhook-keys.ts';

@@ -119,7 +119,7 @@ interface KeyNames {
 }
 
 /** The key that signs at that time. */
-function signingKeyOf(store: KeyNames, nowMs: number): string | null {
+export function signingKeyOf(store: KeyNames, nowMs: number): string | null {
   const overlaps = Number(store.previous_webhook_key_until_ms ?? 0) > nowMs;
   return overlaps ? store.previous_webhook_key_id : store.webhook_key_id;
 }
@@ -135,7 +135,7 @@ export async function checkSignsNoWebhooks(
   const id = encodeId('store', key.storeId);
   throw new Fail(
     'invalid_request',
-    `This key signs the webhooks of ${id}. Name another first (florin stores webhook-key ${id} KEY), and confirm it.`,
+    `This key signs the webhooks of ${id}. Name another first (florin stores webhook-key ${id} KEY), and confirm it; or rotate it with an overlap of 0, which ends its secret at once.`,
   );
 }
 

@@ -1,0 +1,1 @@
+export { ListedKeySchema, listKeys } from './list-keys.ts';
