@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { configure } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { consoleDriver, HOSTILE, PASSWORD } from './console-driver.ts';
@@ -154,5 +155,50 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await viewer.page.goto(`${base()}/payouts/import`);
     await viewer.page.getByText('Owners, admins and finance may create payouts.').waitFor();
     await viewer.page.context().close();
+  });
+
+  test('an approver finds what waits, sees whom it pays and decides; finance may not', {
+    timeout: LONG_MS,
+  }, async () => {
+    await configure(service, merchant, { approvalAbove: '1.00' });
+    const { erc20 } = await merchant.sdk.testHelpers.addresses();
+    const submitted = async (amount: string) => {
+      const { batch_id } = await merchant.sdk.payouts.create(
+        {
+          currency: 'USDT',
+          description: HOSTILE,
+          items: [{ network: 'erc20', address: erc20.succeed, amount, real_name: HOSTILE }],
+        },
+        { idempotencyKey: randomUUID() },
+      );
+      return (await merchant.sdk.payouts.submit(batch_id)).batch_id;
+    };
+    const { page, faults } = await signIn('approver');
+    await page.goto(`${base()}/approvals`);
+    await page.getByText('Nothing waits for approval.').waitFor();
+    await submitted('12.35');
+    const rejected = await submitted('12.36');
+    await page.reload();
+    await page.getByRole('link', { name: '12.35 USDT' }).waitFor();
+    await looks(page, 'approvals');
+    await page.getByRole('link', { name: '12.35 USDT' }).click();
+    await page.getByText('Waits for approval').waitFor();
+    await looks(page, 'approval');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('dialog').getByText('Approve 12.35 USDT to 1 recipient').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('completed', { exact: true }).waitFor();
+    await page.goto(`${base()}/payouts/${rejected}`);
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+    await page.getByText('rejected', { exact: true }).waitFor();
+    expect([faults, await page.title()]).toEqual([[], 'Florin console']);
+    await page.context().close();
+    const finance = await signIn('finance');
+    await finance.page.goto(`${base()}/payouts/${await submitted('12.37')}`);
+    await finance.page.getByText('Waits for approval').waitFor();
+    expect(await finance.page.getByRole('link', { name: 'Approvals' }).count()).toBe(0);
+    expect(await finance.page.getByRole('button', { name: /Approve|Reject/ }).count()).toBe(0);
+    await finance.page.context().close();
   });
 });

@@ -53,6 +53,7 @@ const router = createRouter({
       page('/payouts', () => import('./pages/payouts.tsx'), 'PayoutsPage'),
       page('/payouts/import', () => import('./pages/payout-import.tsx'), 'PayoutImportPage'),
       page('/payouts/$id', () => import('./pages/payout.tsx'), 'PayoutPage'),
+      page('/approvals', () => import('./pages/approvals.tsx'), 'ApprovalsPage'),
       page('/customers', () => import('./pages/customers.tsx'), 'CustomersPage'),
       page('/customers/$id', () => import('./pages/customers.tsx'), 'CustomerPage'),
       page('/subscriptions', () => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),

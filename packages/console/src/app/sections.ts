@@ -3,6 +3,7 @@ export const SECTIONS = [
   { folder: 'payments', title: 'Payments', needs: 'see' },
   { folder: 'refunds', title: 'Refunds', needs: 'see' },
   { folder: 'payouts', title: 'Payouts', needs: 'see' },
+  { folder: 'approvals', title: 'Approvals', needs: 'approve' },
   { folder: 'customers', title: 'Customers', needs: 'see' },
   { folder: 'subscriptions', title: 'Subscriptions', needs: 'see' },
   { folder: 'invoices', title: 'Invoices', needs: 'see' },

@@ -1,11 +1,11 @@
 import { type Authentication, openApiDocument, type Route } from '../platform/http/index.ts';
 import type { PublicPage } from '../platform/http/pages/index.ts';
-import type { ConsoleDeps } from './accounts/index.ts';
 import { createApiAuthentication } from './api-authentication.ts';
 import { appPages } from './app-pages.ts';
 import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
+import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
@@ -31,7 +31,7 @@ interface ConsoleOptions {
 const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, samples: [], note: undefined };
 
 /** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
-export function createConsole(deps: ConsoleDeps, { publicUrl, version }: ConsoleOptions) {
+export function createConsole(deps: ApprovalDeps, { publicUrl, version }: ConsoleOptions) {
   const place = { deps, publicUrl };
   const open = [...openRoutes(place), ...passkeySignInRoutes(place)];
   const routes: Route[] = [
@@ -42,6 +42,7 @@ export function createConsole(deps: ConsoleDeps, { publicUrl, version }: Console
       ...keyRoutes(deps),
       ...requestRoutes(deps),
       ...teamRoutes(deps),
+      ...approvalRoutes(deps),
     ]),
   ];
   const openPaths = open.map(({ path }) => path);

@@ -295,7 +295,7 @@ export type Approver = Awaited<ReturnType<typeof lockApprovers>>[number];
 export async function lockApprovers(tx: Tx, merchantId: string) {
   return await tx
     .selectFrom('approver')
-    .select(['approver_id', 'name', 'removed_at'])
+    .select(['approver_id', 'name', 'removed_at', 'user_id'])
     .where('merchant_id', '=', merchantId)
     .orderBy('approver_id')
     .forNoKeyUpdate()

@@ -87,7 +87,8 @@ const ItemRow = ({ item, batch, isMine }: { item: PayoutItem; batch: PayoutBatch
       <Maybe>{item.real_name}</Maybe>
     </Table.Td>
     <Table.Td data-label="Address">
-      <CopyId id={item.address} isShort />
+      {/* Who decides reads it whole: others may have an address that looks like it at both ends. */}
+      <CopyId id={item.address} isShort={batch.status !== 'pending_approval'} />
     </Table.Td>
     <Table.Td data-label={isMine ? 'Changes' : 'Transaction'}>
       {isMine ? (

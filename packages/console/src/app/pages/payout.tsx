@@ -4,17 +4,21 @@ import { Alert, Button, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { saveFile } from '../csv.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
-import { NETWORK_NAMES, Status, Time } from '../format.tsx';
+import { NETWORK_NAMES, numbered, Status, Time } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
 import { Trouble } from '../trouble.tsx';
+import { Decide } from './decide.tsx';
 import { allItems, PAYOUT_BATCHES, PayoutItems } from './payout-items.tsx';
 
 /** Until a worker takes it. */
 const CANCELABLE = new Set(['draft', 'needs_fix', 'pending_approval', 'pending']);
 
+const sumOf = ({ total_amount, currency, valid_count, service_fee_amount }: PayoutBatch) =>
+  `${total_amount} ${currency} to ${numbered(valid_count, 'recipient')}, and ${service_fee_amount} of fees`;
+
 function Actions({ batch }: { batch: PayoutBatch }) {
   if (!useMay('create_payouts')) return null;
-  const sum = `${batch.total_amount} ${batch.currency} to ${batch.valid_count} recipients, and ${batch.service_fee_amount} of fees`;
+  const sum = sumOf(batch);
   return (
     <>
       {batch.can_submit === true && (
@@ -87,7 +91,14 @@ export const PayoutPage = () => (
     list={{ title: 'Payouts', folder: 'payouts' }}
     path={(id) => `${PAYOUT_BATCHES}/${encodeURIComponent(id)}`}
     title={({ total_amount, currency }) => `${total_amount} ${currency}`}
-    actions={(batch) => <Actions batch={batch} />}
+    actions={(batch) => (
+      <>
+        {batch.status === 'pending_approval' && (
+          <Decide resource={`/payout-batches/${batch.batch_id}`} sum={sumOf(batch)} />
+        )}
+        <Actions batch={batch} />
+      </>
+    )}
   >
     {(batch) => (
       <>

@@ -5,6 +5,8 @@ import { Action, Detail, Facts } from '../detail.tsx';
 import { Amount, amountText, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay, usePlace } from '../place.ts';
+import { Decide } from './decide.tsx';
+import { useWaiting } from './waiting.ts';
 
 const PATH = '/api/v1/refunds';
 
@@ -69,22 +71,30 @@ const factsOf = (refund: Refund) =>
 
 export function RefundPage() {
   const mayCancel = useMay('refund');
+  const waiting = new Set(useWaiting().data?.refunds.map(({ refund_id }) => refund_id));
   return (
     <Detail<Refund>
       list={{ title: 'Refunds', folder: 'refunds' }}
       path={(id) => `${PATH}/${encodeURIComponent(id)}`}
       title={({ amount, currency }) => amountText(amount, currency)}
-      actions={({ status, refund_id }) =>
-        mayCancel &&
-        status === 'pending' && (
-          <Action
-            label="Cancel"
-            question="Cancel this refund? Its money goes back to where the money of the payment is."
-            path={`${PATH}/${encodeURIComponent(refund_id)}/cancel`}
-            isDangerous
-          />
-        )
-      }
+      actions={({ status, refund_id, ...refund }) => (
+        <>
+          {waiting.has(refund_id) && (
+            <Decide
+              resource={`/refunds/${encodeURIComponent(refund_id)}`}
+              sum={amountText(refund.amount, refund.currency)}
+            />
+          )}
+          {mayCancel && status === 'pending' && (
+            <Action
+              label="Cancel"
+              question="Cancel this refund? Its money goes back to where the money of the payment is."
+              path={`${PATH}/${encodeURIComponent(refund_id)}/cancel`}
+              isDangerous
+            />
+          )}
+        </>
+      )}
     >
       {(refund) => <Facts facts={factsOf(refund)} />}
     </Detail>

@@ -35,6 +35,7 @@ export async function listAwaitingApproval(
     .selectFrom('refund')
     .selectAll()
     .where('status', '=', 'pending')
+    .where('address', 'is not', null)
     .where('required_approvals', '>', 0)
     .where('approved_at', 'is', null)
     .orderBy('addressed_at')

@@ -31,8 +31,8 @@ export interface ApproverPerson {
 }
 
 /**
- * Whether an approver may decide on a payment. `unknown`: a person of the console drew it up, and nobody knows whether it
- * was this approver.
+ * Whether an approver may decide on a payment. `unknown`: of whoever drew it up and whoever decides one is a person of the
+ * console, and nobody knows whether the other is the same one.
  *
  * @param known the approvers whose keys drew it up, and the one who decides
  */
@@ -46,7 +46,8 @@ export function judgeDecider(
   const decider = personOf(deciderId);
   if (decider === null) return authors.length > 0 ? 'unknown' : 'may';
   const people = [...authors, ...owners.map(personOf)];
-  return people.includes(decider) ? 'author' : 'may';
+  if (people.includes(decider)) return 'author';
+  return people.includes(null) ? 'unknown' : 'may';
 }
 
 /** @throws Fail `forbidden` unless the approver has no part in a payment. @param refusal what an author is told */
@@ -67,6 +68,6 @@ export async function checkIsNoAuthor(
   if (verdict === 'unknown')
     throw new Fail(
       'forbidden',
-      'A person of the console had a part in this, and it is not known who of them this approver is: florin approvers link says it.',
+      'It is not known whether this approver had a part in this: florin approvers link says who is who.',
     );
 }

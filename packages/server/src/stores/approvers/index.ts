@@ -8,4 +8,5 @@ export {
   listApprovers,
   removeApprover,
 } from './manage-approvers.ts';
+export { approverOf, setMayApprove } from './people.ts';
 export { castVote, type VoteCount } from './votes.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { lockApprovers } from '../queries.ts';
+import { type Approver, lockApprovers } from '../queries.ts';
 import '../tables.ts';
 
 // Four eyes: a decision is carried out once two registered approvers have cast the same vote on the same subject. Votes of
@@ -34,10 +34,39 @@ export interface VoteCount {
 }
 
 /**
+ * Whoever has a token and a session could vote twice, as two approvers. So votes of approvers who are known people of the
+ * console, and of those of whom it is not known, do not add up.
+ */
+async function checkAreTwoPeople(
+  tx: Tx,
+  { action, subject, decision }: Vote,
+  { merchantId, voter, present }: { merchantId: string; voter: Approver; present: readonly Approver[] },
+): Promise<void> {
+  const rows = await tx
+    .selectFrom('vote')
+    .select('approver_id')
+    .where('merchant_id', '=', merchantId)
+    .where('action', '=', action)
+    .where('subject', '=', subject)
+    .where('decision', '=', decision)
+    .execute();
+  const others = present.filter(
+    ({ approver_id: id }) => id !== voter.approver_id && rows.some(({ approver_id }) => approver_id === id),
+  );
+  const stranger = others.find(({ user_id }) => (user_id === null) !== (voter.user_id === null));
+  if (stranger === undefined) return;
+  throw new Fail(
+    'forbidden',
+    `${stranger.name} has decided on this, and it is not known whether that is you: florin approvers link says who is who.`,
+  );
+}
+
+/**
  * Records an approver's vote. The caller has identified the approver (`identifyApprover`), and checks in the same
  * transaction that the subject is still undecided.
  *
- * @throws Fail `invalid_request` where the approver has voted on this subject before; `forbidden` for a removed approver
+ * @throws Fail `invalid_request` where the approver has voted on this subject before; `forbidden` for a removed approver,
+ *   and for one who may be the same person as an earlier one
  */
 export async function castVote(
   tx: Tx,
@@ -48,7 +77,9 @@ export async function castVote(
   const { action, subject, approverId, decision, required = REQUIRED } = vote;
   const present = (await lockApprovers(tx, merchantId)).filter((approver) => approver.removed_at === null);
   const ids = present.map((approver) => approver.approver_id);
-  if (!ids.includes(approverId)) throw new Fail('forbidden', 'This approver was removed.');
+  const voter = present.find((approver) => approver.approver_id === approverId);
+  if (voter === undefined) throw new Fail('forbidden', 'This approver was removed.');
+  await checkAreTwoPeople(tx, vote, { merchantId, voter, present });
   const { rows } = await sql`
     insert into vote (merchant_id, action, subject, approver_id, decision, created_at)
     values (${merchantId}, ${action}, ${subject}, ${approverId}, ${decision}, ${nowSeconds})

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { users } from '../../packages/server/src/console/accounts/index.ts';
+import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
+import {
+  addApprover,
+  linkApprover,
+  listApprovers,
+} from '../../packages/server/src/stores/approvers/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/index.ts';
+import { configure } from '../payouts/requests.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { forgetProof, type Person, signIn } from './people.ts';
+
+const LONG_MS = 120_000;
+const BATCHES = '/api/v1/payout-batches';
+
+let service: TestService;
+let merchant: TestMerchant;
+let address: string;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  merchant = await service.createMerchant();
+  await configure(service, merchant, { approvalAbove: '1.00' });
+  await writeSetting(service.app.db, merchant.merchantId, REFUND_SETTINGS.approvalAbove, '1.00');
+  address = (await merchant.sdk.testHelpers.addresses()).erc20.succeed;
+}, LONG_MS);
+afterAll(() => service.stop());
+
+const own = (path: string) => `/console/api/merchants/${encodeId('merchant', merchant.merchantId)}${path}`;
+
+async function submitted(by: Person): Promise<string> {
+  const made = await by.call(BATCHES, {
+    method: 'POST',
+    body: { currency: 'USDT', items: [{ network: 'erc20', address, amount: '30.00' }] },
+    headers: { 'idempotency-key': randomUUID() },
+  });
+  const batch = String(made.body.batch_id);
+  const { body } = await by.call(`${BATCHES}/${batch}/submit`, { method: 'POST', body: {} });
+  expect(body).toMatchObject({ status: 'pending_approval' });
+  return batch;
+}
+
+const decide = async (by: Person, batch: string, decision = 'approved') => {
+  const { status, body } = await by.call(own(`/payout-batches/${batch}/decision`), {
+    method: 'POST',
+    body: { decision },
+  });
+  const { error } = body as { error?: { message: string } };
+  return [status, status === 200 ? body.status : error?.message];
+};
+
+test('a batch waits for somebody else, who decides signed in, after a fresh proof, once', {
+  timeout: LONG_MS,
+}, async () => {
+  const [finance, owner, approver] = [
+    await signIn(service, merchant, 'finance'),
+    await signIn(service, merchant, 'owner'),
+    await signIn(service, merchant, 'approver'),
+  ];
+  const batch = await submitted(finance);
+  const { body } = await approver.call(own('/approvals'));
+  expect(body).toMatchObject({
+    payout_batches: [{ batch_id: batch, status: 'pending_approval' }],
+    refunds: [],
+  });
+  expect(await decide(finance, batch)).toEqual([403, expect.stringContaining('role')]);
+  await forgetProof(service.app, approver);
+  expect(await decide(approver, batch)).toEqual([403, expect.stringContaining('password')]);
+  await approver.call('/console/api/proof', { method: 'POST', body: { password: 'gravel-otter-lantern' } });
+  expect(await decide(approver, batch)).toEqual([200, 'pending']);
+  expect(await decide(approver, batch)).toEqual([
+    400,
+    expect.stringContaining('only a batch that is pending_approval'),
+  ]);
+  const theirs = await submitted(owner);
+  expect(await decide(owner, theirs)).toEqual([403, expect.stringContaining('created, edited or submitted')]);
+  expect(await decide(approver, theirs, 'rejected')).toEqual([200, 'rejected']);
+  expect(await decide(approver, 'pb_unknown')).toEqual([404, expect.any(String)]);
+  const registered = await listApprovers(service.app, merchant.merchantId);
+  expect(registered.map(({ name }) => name).toSorted()).toEqual([approver.email, owner.email].toSorted());
+});
+
+test('nobody counts twice, by token and signed in, and who may approve no more does not count', {
+  timeout: LONG_MS,
+}, async () => {
+  const { merchantId } = merchant;
+  const finance = await signIn(service, merchant, 'finance');
+  const approver = await signIn(service, merchant, 'approver');
+  await addApprover(service.app, merchantId, approver.email);
+  const batch = await submitted(finance);
+  expect(await decide(approver, batch)).toEqual([409, expect.stringContaining('florin approvers link')]);
+  await linkApprover(service.app, merchantId, { name: approver.email, userId: approver.userId });
+  await users.changeRole(service.app, { merchantId, userId: approver.userId, role: 'viewer' });
+  const present = async () =>
+    (await listApprovers(service.app, merchantId)).some(({ name }) => name === approver.email);
+  expect([await present(), (await decide(approver, batch))[0]]).toEqual([false, 403]);
+  await users.changeRole(service.app, { merchantId, userId: approver.userId, role: 'approver' });
+  expect([await present(), await decide(approver, batch)]).toEqual([true, [200, 'pending']]);
+});
+
+test('refunds above their limit are listed and decided alike', { timeout: LONG_MS }, async () => {
+  const support = await signIn(service, merchant, 'support');
+  const approver = await signIn(service, merchant, 'approver');
+  const session = await merchant.sdk.checkout.sessions.create({ amount: 90_000_000n, currency: 'USDT' });
+  await merchant.sdk.testHelpers.checkout.sessions.pay(session.id, { currency: 'USDT', network: 'erc20' });
+  const refundId = `re_${randomUUID().replaceAll('-', '').slice(0, 26)}`;
+  const refund = { refund_id: refundId, payment_id: session.payment_id, address };
+  const made = await support.call('/api/v1/refunds/create', { method: 'POST', body: refund });
+  expect([made.status, made.body.status]).toEqual([200, 'pending']);
+  const listed = await approver.call(own('/approvals'));
+  expect(listed.body).toMatchObject({ refunds: [{ refund_id: refundId }] });
+  const path = own(`/refunds/${refundId}/decision`);
+  const answer = await approver.call(path, { method: 'POST', body: { decision: 'rejected' } });
+  expect([answer.status, answer.body.status]).toEqual([200, 'canceled']);
+});
