@@ -12,7 +12,7 @@ import { Moves } from '../platform/db/guards/index.ts';
 // reserved (its sequence is taken) → signed (its bytes are stored) → sent → succeeded | failed | dead.
 // Invariant: a transfer has at most one attempt that may still pay it, and bytes are sent only after they are stored.
 // After a crash: a reserved attempt is built again, as nothing was sent. The stored bytes of a signed or sent one are sent
-// again, which is the same transaction to the chain. Nothing but `final` or `dead` on the chain ends it.
+// again, which is the same transaction to the chain. Only a final block with it, or the proof that it is dead, ends it.
 // An attempt that cannot be built, or would pay an address that was sanctioned since, was never sent: reserved → failed, and its
 // transfers go back or fail. Its sequence goes to another attempt, which pays nobody, as a gap would block all later
 // sequences.

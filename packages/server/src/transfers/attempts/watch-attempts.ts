@@ -95,7 +95,8 @@ export async function watchSent(context: SendContext, sent: readonly AttemptRow[
   crashPoint('watch.looked');
   const outcomes = polled.flatMap(({ outcome }) => outcome ?? []);
   if (outcomes.length > 0) {
-    // The block that decides an attempt is recorded before its outcome, so that later audits compare it.
+    // The block that decides an attempt is recorded before its outcome, so that later audits compare it. Where an older one
+    // was replaced the network stops, and what was final when it was read is booked all the same: the audit judges it.
     const { finalHeight } = await context.chain.head();
     await checkFinalBlocks(context.deps, context.merchant, {
       network: context.chain.network,
@@ -156,6 +157,7 @@ async function pollStatus(
 async function recordOutcomes(context: SendContext, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const { run, merchant, groupIds, nowSeconds } = context;
   await run.step(async (tx) => {
+    // An earlier transaction has paid some of these after all: what was booked as stray for it is taken back first.
     await unbookStrays(
       tx,
       outcomes.flatMap(({ paidBy }) => [...paidBy]),
