@@ -28,7 +28,7 @@ import { coverSignedMoves } from './rotation/cover-moves.ts';
 import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
 import type { SendContext, TransferDeps } from './send-context.ts';
 import type { BlockedBy } from './states.ts';
-import { refuel } from './wallets/prepare-wallet.ts';
+import { topUpGas } from './wallets/prepare-wallet.ts';
 import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
 import { WalletBehind } from './wallets/wallet-queries.ts';
@@ -323,7 +323,7 @@ async function watchOpen(
   const { finality, waiting } = await watchSent(context, sent);
   if (blockedBy === 'stopped' || waiting.length === 0) return { blockedBy, finality };
   const blockedNow = await blockOnError(context, async () => {
-    await refuel(context, waiting);
+    await topUpGas(context, waiting);
     await coverSignedMoves(context, waiting);
     await replaceStuck(context, waiting);
     return blockedBy;

@@ -29,8 +29,8 @@ export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Pro
   await lockWallet(tx, { network, sender, chainNext: null });
 }
 
-/** Fails an attempt as `giveUpAttempt` does, and its transfers with it. */
-export async function abandonAttempt(
+/** Fails an attempt as `abandonAttempt` does, and its transfers with it. */
+export async function abandonWithTransfers(
   tx: Tx,
   context: SendContext,
   {
@@ -40,8 +40,8 @@ export async function abandonAttempt(
   }: { attempt: AttemptRow; verdicts: readonly TransferVerdict[]; detail: string },
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  const isGivenUp = await giveUpAttempt(tx, attempt, { detail, nowSeconds: context.nowSeconds });
-  if (isGivenUp) await writeUnsent(tx, context, verdicts, transfers);
+  const isAbandoned = await abandonAttempt(tx, attempt, { detail, nowSeconds: context.nowSeconds });
+  if (isAbandoned) await writeUnsent(tx, context, verdicts, transfers);
 }
 
 /**
@@ -50,7 +50,7 @@ export async function abandonAttempt(
  *
  * @returns whether it had no outcome before
  */
-export async function giveUpAttempt(
+export async function abandonAttempt(
   tx: Tx,
   attempt: AttemptRow,
   { detail, nowSeconds }: { detail: string; nowSeconds: number },

@@ -8,7 +8,7 @@ import type { SendContext } from '../send-context.ts';
 import { blockSeconds } from '../states.ts';
 import { isClosing } from '../wallets/present-wallet.ts';
 import { ofWallet } from '../wallets/wallet-queries.ts';
-import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
+import { abandonWithTransfers, lockWalletOf } from './abandon-attempt.ts';
 import { isFill, paysNobody } from './movements.ts';
 
 // A signer that wants people to act signs nothing, and the attempt keeps its sequence: asked again, it may sign. But as soon
@@ -34,7 +34,7 @@ export async function stepAside(
     if (!(await isAnyBehind(tx, attempt)) && !(await isClosing(tx, attempt))) continue;
     const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
     const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
-    await abandonAttempt(tx, context, { attempt, verdicts, detail: blocked.message }, transfers);
+    await abandonWithTransfers(tx, context, { attempt, verdicts, detail: blocked.message }, transfers);
     await block(tx, context, { attempt, blocked, transfers });
   }
 }

@@ -22,7 +22,7 @@ import { callForEach, type SendContext } from '../send-context.ts';
 import { judgeUnbuildable } from '../states.ts';
 import { assertNoticed, keyOfSender } from '../wallets/present-wallet.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
-import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
+import { abandonWithTransfers, lockWalletOf } from './abandon-attempt.ts';
 import { type BlockedAttempt, stepAside } from './blocked-attempts.ts';
 import { isFill, movementOf, paysNobody } from './movements.ts';
 
@@ -104,7 +104,7 @@ async function abandonUnbuildable(
   const carried = transferIds.map((transferId) => ({ transferId, isCharge }));
   const verdicts = judgeUnbuildable(carried, fault.message);
   await lockWalletOf(tx, attempt);
-  await abandonAttempt(tx, context, { attempt, verdicts, detail: fault.message }, transfers);
+  await abandonWithTransfers(tx, context, { attempt, verdicts, detail: fault.message }, transfers);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
-import { giveUpAttempt, lockWalletOf } from '../attempts/abandon-attempt.ts';
+import { abandonAttempt, lockWalletOf } from '../attempts/abandon-attempt.ts';
 import type { AttemptRow } from '../queries.ts';
 import { SEND_JOB } from '../request-transfers.ts';
 import { type ActivationRow, endActivation, lockOpenActivation } from './activations.ts';
@@ -67,7 +67,7 @@ async function giveUpReserved(tx: Tx, open: ActivationRow, { seconds, realMs }: 
   await lockWalletOf(tx, first);
   for (const attempt of await reserved(sql`for update`)) {
     const detail = 'the mandate is not needed any more';
-    await giveUpAttempt(tx, attempt, { detail, nowSeconds: seconds });
+    await abandonAttempt(tx, attempt, { detail, nowSeconds: seconds });
   }
   const { merchant_id: merchantId, activation_id: groupId } = open;
   const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: realMs, payload: { groupId } };

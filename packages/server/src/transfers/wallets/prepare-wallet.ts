@@ -68,7 +68,7 @@ export async function prepareWallet(
  * @param waiting sent attempts of which no version is in a block
  * @throws HistoryChanged, FeeCeilingReached, ChainUnavailable
  */
-export async function refuel(context: SendContext, waiting: readonly AttemptRow[]): Promise<void> {
+export async function topUpGas(context: SendContext, waiting: readonly AttemptRow[]): Promise<void> {
   const { chain, run } = context;
   const paying = waiting.filter(({ key_ref: keyRef }) => keyRef === HOT_KEY_REF);
   const [first] = paying;

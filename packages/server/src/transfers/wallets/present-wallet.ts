@@ -35,16 +35,16 @@ interface Sending {
  * Checks, under a lock that a rotation waits for, that a new transaction is made for the present hot wallet. Called first in each
  * transaction that reserves one.
  *
- * @param isGoingOn what is sent already needs it: it may while the wallet is closing
+ * @param isAlreadySent what is sent already needs it: it may while the wallet is closing
  * @throws WalletRotated, WalletClosing
  */
 export async function assertPresentWallet(
   tx: Tx,
   { merchant, chain }: Sending,
-  isGoingOn = false,
+  isAlreadySent = false,
 ): Promise<void> {
   await assertNoticed(tx, { merchant, chain }, sql`for share`);
-  if (isGoingOn || merchant.mode === 'sandbox') return;
+  if (isAlreadySent || merchant.mode === 'sandbox') return;
   const { network } = chain;
   if (await isClosing(tx, { merchant_id: merchant.merchantId, network })) throw new WalletClosing(network);
 }
