@@ -7,6 +7,7 @@ import { type Address, address, createSolanaRpc } from '@solana/kit';
 import { TronWeb } from 'tronweb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BatchPayout, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
+import { parseNetworks } from '../packages/server/src/chains/evm/networks-file.ts';
 import { tokenAddress } from '../test/nodes/solana-client.ts';
 import { findAnvil, NO_ANVIL } from './anvil.ts';
 import { connect, PAYER, PAYER_FUNDS } from './local-chain.ts';
@@ -153,12 +154,15 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
   test('beside it a Solana has final tokens and a payer with funds', async () => {
     const { solana } = JSON.parse(printed) as {
       solana: {
+        entry: object;
         url: string;
         genesis_hash: string;
         tokens: Record<string, Address>;
         payer: { address: Address };
       };
     };
+    const both = parseNetworks(JSON.stringify({ networks: { erc20: network, spl: solana.entry } }));
+    expect(both).toMatchObject({ mistakes: [], networks: { spl: { genesisHash: solana.genesis_hash } } });
     const rpc = createSolanaRpc(solana.url);
     expect(await rpc.getGenesisHash().send()).toBe(solana.genesis_hash);
     const held = async (mint: Address) =>

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Address, BaseError, bytesToHex, formatEther, getAddress, isAddress, parseUnits } from 'viem';
 import { TestUSDT } from '../contracts/artifacts/index.ts';
+import type { SolanaEntry } from '../packages/server/src/chains/solana/network-entry.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { by, connect, fundTank, furnish, OPERATOR, OWNER, PAYER } from './local-chain.ts';
 import { type LocalSolana, startLocalSolana } from './local-solana.ts';
@@ -18,7 +19,7 @@ import { type Asked, askPage } from './pay-page.ts';
 const USAGE = `npm run chains -- [options]
   Starts a local Ethereum node (anvil) with test USDT and USDC, our contracts and a payer with funds, and writes
   what a server has to know of it into a networks file. Beside it a local Tron and a local Solana with test tokens, for
-  libraries and wallets: no server takes them yet, so the file does not name them. Ctrl-C stops all and removes the file.
+  libraries and wallets: the file does not name them; of Solana an entry for it is printed. Ctrl-C stops all and removes the file.
 
   --port <n>               of 127.0.0.1 (8545); 0 takes a free one
   --tron-port <n>          of 127.0.0.1 (8090); 0 takes a free one
@@ -164,7 +165,7 @@ function report({ network, solana, tron }: Nodes, file: string) {
     file,
     network,
     tron: { ...shown(tron), collector: tron.collector, genesis_hash: tron.node.chain.blockAt(0).id },
-    solana: { ...shown(solana), genesis_hash: solana.node.chain.genesisHash },
+    solana: { ...shown(solana), genesis_hash: solana.node.chain.genesisHash, entry: solanaEntry(solana) },
     test_accounts: { owner: wallet(OWNER), payer: wallet(PAYER), operator: wallet(OPERATOR) },
   };
 }
@@ -216,8 +217,24 @@ function tronBanner({ node, tokens, collector, payer }: LocalTron): string {
   payer's key   ${payer.public_test_key}   PUBLIC TEST KEY: everybody knows it`;
 }
 
-function solanaBanner({ node, tokens, payer }: LocalSolana): string {
-  return `Solana on this machine, for tests: no server takes it yet, so the networks file does not name it
+/** What a server takes as `networks.spl` of its networks file. */
+function solanaEntry({ node, tokens }: LocalSolana): SolanaEntry {
+  return {
+    name: 'Solana (local node)',
+    test: true,
+    endpoints: [{ url: node.url, own: true }],
+    genesis_hash: node.chain.genesisHash,
+    tokens: { USDT: { address: tokens.USDT, decimals: 6 }, USDC: { address: tokens.USDC, decimals: 6 } },
+    fee_ceilings: { compute_units: 600_000, priority_fee: '1000000' },
+    explorer: null,
+  };
+}
+
+function solanaBanner(solana: LocalSolana): string {
+  const { node, tokens, payer } = solana;
+  return `Solana on this machine, for tests: a server takes it with this line in "networks" of its networks file
+  "spl": ${JSON.stringify(solanaEntry(solana))}
+
   endpoint      ${node.url}   genesis ${node.chain.genesisHash}
   blocks        each 0.4 s; final 32 blocks later
 

@@ -1,15 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Network } from '@florin/contract/money';
 import { SCOPES } from '@florin/contract/scopes';
 import { Florin } from '@florin/sdk';
 import type { FastifyInstance } from 'fastify';
-import {
-  type App,
-  createApiServer,
-  type LiveConfig,
-  migrateAll,
-  openApp,
-} from '../packages/server/src/app.ts';
-import type { SimulatedTiming } from '../packages/server/src/chains/index.ts';
+import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
+import type { LiveConfig, SimulatedTiming } from '../packages/server/src/chains/index.ts';
 import { openLiveAccount } from '../packages/server/src/operator/live-accounts.ts';
 import type { MailConfig } from '../packages/server/src/platform/config.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
@@ -36,6 +31,8 @@ export interface MerchantOptions {
   /** Units of each asset on each network; default 1,000,000.00. 0n: none. */
   funds?: bigint;
   scopes?: readonly string[];
+  /** On which a live merchant gets its account (erc20). */
+  network?: Network;
 }
 
 export interface NodeOptions {
@@ -156,9 +153,14 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     addNode,
     startWorker,
     sdkFor,
-    createMerchant: async ({ mode = 'sandbox', funds = MILLION, scopes = SCOPES } = {}) => {
+    createMerchant: async ({
+      mode = 'sandbox',
+      funds = MILLION,
+      scopes = SCOPES,
+      network: liveOn = 'erc20',
+    } = {}) => {
       const merchant = await stores.createMerchant(app, { name: `Merchant ${randomUUID()}`, mode });
-      if (mode === 'live') await openLiveAccount(app, merchant.merchantId);
+      if (mode === 'live') await openLiveAccount(app, merchant.merchantId, liveOn);
       if (mode === 'sandbox' && funds > 0n) {
         for (const currency of ['USDT', 'USDC'] as const) {
           for (const network of ['erc20', 'trc20', 'spl'] as const) {

@@ -37,6 +37,7 @@ export async function startWholeSigner(
   };
   let running = await start();
   return {
+    socket,
     client: () => running.client,
     restart: async () => {
       await running.stop();

@@ -5,11 +5,10 @@ import {
   AccountKeyChecks,
   Accounts,
   type ChainRegistry,
-  type EvmNetwork,
-  type LiveEthereum,
+  type LiveConfig,
   migrateSimulatedChain,
   openChains,
-  openEthereum,
+  openLive,
   type SimulatedTiming,
 } from './chains/index.ts';
 import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
@@ -36,8 +35,7 @@ import {
 import { type PaymentDeps, unpayableFinder } from './payments/index.ts';
 import { payoutAuthority } from './payouts/approvals/index.ts';
 import { payoutErrors, payoutRoutes } from './payouts/index.ts';
-import type { MailConfig, SignerAddress } from './platform/config.ts';
-import { NIL_ID } from './platform/db/ids/index.ts';
+import type { MailConfig } from './platform/config.ts';
 import { Clock, connect, countConnections, type Db } from './platform/db/index.ts';
 import {
   findServiceRole,
@@ -101,14 +99,6 @@ export interface AppOptions {
   live?: LiveConfig | undefined;
 }
 
-/** Real money: the network, and who signs on it. */
-export interface LiveConfig {
-  network: EvmNetwork;
-  signer: SignerAddress;
-  /** Additional certificate authorities (PEM) for endpoints. */
-  ca?: string | undefined;
-}
-
 const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
   outbound: { post: () => Promise.reject(new Error('this process sends no webhooks')) },
   disableAfterSeconds: Number.POSITIVE_INFINITY,
@@ -127,7 +117,7 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps, MailDe
   readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
   /** Undefined where live money does not move. */
-  live: { ethereum: LiveEthereum; accounts: Accounts; keyChecks: AccountKeyChecks } | undefined;
+  live: Awaited<ReturnType<typeof openLiveMoney>> | undefined;
   screen: Screen;
   findUnpayable: FindUnpayable;
   findAuthority: FindAuthority;
@@ -180,14 +170,14 @@ export async function openApp(options: AppOptions): Promise<App> {
   const clock = new Clock();
   const { webhooks = NO_WEBHOOKS } = options;
   const rates = createRates({ db, clock, log, ca: options.ratesCa });
-  const live = options.live && (await openLive(options.live, { db, clock, log }));
+  const live = options.live && (await openLiveMoney(options.live, { db, clock, log }));
   let requestLog: RequestLog | undefined;
   const close = async () => {
     await (requestLog?.close() ?? requestLogDb.destroy());
     clock.stop();
     webhooks.outbound.close?.();
     live?.keyChecks.stop();
-    await live?.ethereum.close();
+    await live?.chains.close();
     await rates.close();
     await Promise.all([db, watchDb, ...Object.values(others)].map((pool) => pool.destroy()));
   };
@@ -201,7 +191,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     if (options.withoutRequestLog !== true)
       requestLog = new RequestLog({ db: requestLogDb, vault, log, metrics });
     await live?.accounts.load();
-    const liveNetworks = live && { chains: live.ethereum, accounts: live.accounts };
+    const liveNetworks = live && { chains: live.chains, accounts: live.accounts };
     const registry = openChains({
       simulatedDb: others.simulatedDb,
       merchantNow,
@@ -236,20 +226,11 @@ const findAuthority: FindAuthority = async (db, merchantId, group) =>
   (await payoutAuthority(db, merchantId, group)) ??
   (await refundAuthorities.refundAuthority(db, merchantId, group));
 
-async function openLive(
-  { network, signer, ca }: LiveConfig,
-  { db, clock, log }: Pick<App, 'db' | 'clock' | 'log'>,
-) {
+async function openLiveMoney(config: LiveConfig, { db, clock, log }: Pick<App, 'db' | 'clock' | 'log'>) {
   const accounts = new Accounts(db);
-  const ethereum = await openEthereum({
-    network,
-    signer,
-    tankAccount: () => accounts.find(NIL_ID, 'erc20'),
-    nowMs: () => clock.nowMs(),
-    log,
-    ca,
-  });
-  return { ethereum, accounts, keyChecks: new AccountKeyChecks(accounts, ethereum, log) };
+  const chains = await openLive(config, { db, accounts, log, nowMs: () => clock.nowMs() });
+  const { ethereum } = chains;
+  return { ethereum, chains, accounts, keyChecks: new AccountKeyChecks(accounts, chains, log) };
 }
 
 /** All signed API routes. */

@@ -1,5 +1,4 @@
-import type { LiveConfig } from './app.ts';
-import { NetworksFileWrong, readNetworksFile } from './chains/index.ts';
+import { type LiveConfig, NetworksFileWrong, readNetworksFile } from './chains/index.ts';
 import { type Config, ConfigError, isLocal } from './platform/config.ts';
 
 /** What live merchants need, of which all or nothing is set. @throws ConfigError with one line */
@@ -10,8 +9,8 @@ export function liveConfig({ networksFile, signer, outbound }: Config): LiveConf
   if (signer === undefined)
     throw new ConfigError('FLORIN_NETWORKS_FILE is set without FLORIN_SIGNER: name the signer as well.');
   try {
-    const { erc20: network } = readNetworksFile(networksFile);
-    return network && { network, signer, ca: outbound.ca };
+    const { erc20: network, spl: solana } = readNetworksFile(networksFile);
+    return network && { network, solana, signer, ca: outbound.ca };
   } catch (error) {
     if (error instanceof NetworksFileWrong) throw new ConfigError(`FLORIN_NETWORKS_FILE: ${error.message}.`);
     throw error;

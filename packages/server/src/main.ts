@@ -185,7 +185,7 @@ async function startServer(parts: Parts, config: Config, pages: OwnPages = {}): 
 
 /** Reads blocks of live networks on, and compares the keys of accounts with the signer. */
 function startLive({ live }: Pick<App, 'live'>): void {
-  live?.ethereum.start();
+  live?.chains.start();
   live?.keyChecks.start();
 }
 

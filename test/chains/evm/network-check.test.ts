@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { EvmEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
-import { CheckedNode, checkEndpoints } from '../../../packages/server/src/chains/evm/network-check.ts';
+import { CheckedNode, checkEvmEndpoints } from '../../../packages/server/src/chains/evm/network-check.ts';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port-errors.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { florin } from '../../florin-command.ts';
@@ -22,7 +22,7 @@ describeOnAnvil('checking a network', (get) => {
     ...changes,
   });
   const problemsOf = async (changes: Partial<EvmNetwork> = {}) =>
-    (await checkEndpoints(networkOf(changes), { log: createLogger('silent'), timeoutMs: 10_000 })).map(
+    (await checkEvmEndpoints(networkOf(changes), { log: createLogger('silent'), timeoutMs: 10_000 })).map(
       ({ problems }) => problems,
     );
 

@@ -129,6 +129,7 @@ export class SolanaEnvironment {
         USDC: { mint: await node.controls.createToken('USDC') },
       },
       feeCeilings: { computeUnits: 600_000, priorityFee: 1_000_000n },
+      explorer: null,
     };
     const unlisted = await node.controls.createToken('a token that calls itself USDT');
     node.controls.fund(address(KEYS.hot(0).address), 1_000n * SOL);

@@ -1,5 +1,6 @@
+import type { Network } from '@florin/contract/money';
 import type { Logger } from '../platform/observability/index.ts';
-import type { AccountSource, Accounts, ChainAccount } from './accounts.ts';
+import type { Accounts, ChainAccount, SignersAccount } from './accounts.ts';
 
 // Deposit addresses are derived from keys that the database holds. Coins that are paid to them can be moved by the signer
 // only while those are its own keys: after a start with another seed, or a row that somebody changed, they would be lost.
@@ -16,7 +17,10 @@ export interface AccountFault {
   line: string;
 }
 
-type Source = Pick<AccountSource, 'readAccount'>;
+interface Source {
+  /** Undefined: nobody uses accounts of that network here. */
+  readAccount(account: number, network: Network): Promise<SignersAccount | undefined>;
+}
 
 /**
  * Compares accounts with the signer. One that is an epoch behind the signer is no fault: `florin signer rotate` goes on.
@@ -29,7 +33,8 @@ export async function findAccountFaults(
 ): Promise<AccountFault[]> {
   const faults: AccountFault[] = [];
   for (const account of accounts) {
-    const signers = await source.readAccount(account.account);
+    const signers = await source.readAccount(account.account, account.network);
+    if (signers === undefined) continue;
     if (signers.extendedPublicKey !== account.extendedPublicKey) {
       const line = "the database holds a key of this account that is not the signer's";
       faults.push({ account, what: 'key', line });

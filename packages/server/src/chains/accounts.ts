@@ -26,7 +26,7 @@ export interface ChainAccount {
   network: Network;
   /** From 1; 0 is the installation's own. */
   account: number;
-  /** BIP 32. */
+  /** BIP 32; on a network where no public key derives others, the address of its hot wallet. */
   extendedPublicKey: string;
   /** A block before which nobody can have paid to it. */
   beginsAt: bigint;

@@ -1,11 +1,11 @@
 export { AccountKeyChecks, findAccountFaults, ownerFault } from './account-keys.ts';
 export { Accounts, openAccount } from './accounts.ts';
+export { checkEndpoints, type EndpointReport } from './check-endpoints.ts';
 export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';
-export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
 export { NetworksFileWrong, readNetworksFile } from './evm/networks-file.ts';
 export type { NetworkFacts } from './live-chains.ts';
-export { openEthereum } from './open-ethereum.ts';
+export { type LiveConfig, openLive } from './open-live.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';
 export type { PaidTransfer } from './simulated/receive.ts';

@@ -1,6 +1,6 @@
 import { NETWORKS } from '@florin/contract/money';
 import type { ChainRegistry } from '../chains/index.ts';
-import { ChainUnavailable, WEI_PER_UNIT } from '../chains/port/index.ts';
+import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import type { JobOutcome } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -11,6 +11,7 @@ import { CUSTODY_SETTINGS } from './settings.ts';
 /** Reads what the gas tanks hold: for the metrics, and to say in time that one has to be filled. */
 export const WATCH_TANK_JOB = 'custody.watch-tank';
 const EVERY_MS = 300_000;
+const SETTING_UNITS = 1_000_000n;
 
 /** Handles `WATCH_TANK_JOB`, of the installation. Without a network with real money it reads nothing. */
 export async function watchTank(
@@ -23,7 +24,8 @@ export async function watchTank(
       if (tank === undefined) continue;
       const { address: sender, native } = tank;
       await storeTank(deps.db, { network, sender, native, readAt: deps.clock.nowSeconds() });
-      if (native < tankMinimum * WEI_PER_UNIT)
+      // The setting has six decimals of the network's own coin.
+      if (native < (tankMinimum * NATIVE_COINS[network].units) / SETTING_UNITS)
         deps.log.error(
           { event: 'gas_tank_low', network, address: sender, native: String(native) },
           'the gas tank is below custody.tank_minimum: fill it, before payouts and sweeps wait for it',

@@ -1,4 +1,5 @@
 import { NETWORKS } from '@florin/contract/money';
+import { NATIVE_COINS } from '../chains/port/index.ts';
 import type { Clock } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { isLocal, type PublicPage } from '../platform/http/pages/index.ts';
@@ -124,15 +125,13 @@ function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atM
   );
 }
 
-const UNITS_PER_COIN = 1e18;
-
 function showTanks(metrics: Metrics, { tanks }: ServiceState): void {
   const labelled = (value: (tank: (typeof tanks)[number]) => number) =>
     tanks.map((tank) => ({ labels: { network: tank.network }, value: value(tank) }));
   metrics.setGauge(
     'florin_gas_tank_coins',
     "What the gas tank holds of the network's own coin. Near 0, sweeps and payouts wait.",
-    labelled(({ native }) => Number(native) / UNITS_PER_COIN),
+    labelled(({ network, native }) => Number(native) / Number(NATIVE_COINS[network].units)),
   );
   metrics.setGauge(
     'florin_gas_tank_read_timestamp_seconds',

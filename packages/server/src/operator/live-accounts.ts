@@ -1,33 +1,48 @@
+import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { App } from '../app.ts';
 import { openAccount, ownerFault } from '../chains/index.ts';
 import { ChainUnavailable } from '../chains/port/index.ts';
+import { orderFill } from '../payments/deposits/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 
 /**
- * Opens a live merchant's account on Ethereum, and the installation's own before the first one. Repeated after an
+ * Opens a live merchant's account on a network, and the installation's own before the first one. Repeated after an
  * interruption it goes on where it was.
  *
- * @returns false where this installation has no network with real money
+ * @returns false where this installation does not have that network for live merchants
  * @throws Fail `service_unavailable` while the signer or the network is away
  */
-export async function openLiveAccount(app: App, merchantId: string): Promise<boolean> {
+export async function openLiveAccount(
+  app: App,
+  merchantId: string,
+  network: Network = 'erc20',
+): Promise<boolean> {
   const { db, live, clock } = app;
-  if (live === undefined) return false;
-  const { ethereum, accounts } = live;
+  const source = live?.chains.sourceOf(network);
+  if (live === undefined || source === undefined) return false;
+  const { accounts } = live;
   try {
     for (const owner of [NIL_ID, merchantId])
-      await openAccount(db, { merchantId: owner, network: 'erc20' }, ethereum, clock.nowSeconds());
+      await openAccount(db, { merchantId: owner, network }, source, clock.nowSeconds());
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     const message = `The merchant has no account yet: ${error.message}. Run florin networks enable once this is mended.`;
     throw new Fail('service_unavailable', { message, cause: error });
   }
   await accounts.load();
-  await takeColdOwner(app, merchantId);
+  if (network === 'erc20') await takeColdOwner(app, merchantId);
+  await openPools(app, merchantId, network);
   return true;
+}
+
+/** Where the signer names addresses, the first ones are named before anybody wants one. */
+async function openPools({ db, live, clock }: App, merchantId: string, network: Network): Promise<void> {
+  const account = live?.accounts.find(merchantId, network);
+  if (account === undefined || live?.chains.of(account)?.nameAddresses === undefined) return;
+  await transact(db, (tx) => orderFill(tx, { merchantId, network }, clock.nowMs()));
 }
 
 /**

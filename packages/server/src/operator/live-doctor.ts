@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
+import { NETWORKS } from '@florin/contract/money';
 import { SignerClient, SignerRefused, SignerUnavailable } from '@florin/signer/client';
 import type { SignerStatus } from '@florin/signer/protocol';
 import type { App } from '../app.ts';
 import { findAccountFaults, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
-import { ChainUnavailable, WEI_PER_UNIT } from '../chains/port/index.ts';
+import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import { listPools } from '../payments/deposits/index.ts';
 import type { Config } from '../platform/config.ts';
@@ -48,6 +49,8 @@ type Finding = Omit<LiveCheck, 'check'>;
 type NamedCheck = Check<LiveCheck['check'], Finding>;
 
 const ANSWER_MS = 3_000;
+/** Settings write coins with six decimals. */
+const SETTING_UNITS = 1_000_000n;
 /** So many decide what concerns every merchant. */
 const DECIDERS = 2;
 
@@ -105,22 +108,32 @@ async function checkNetworks(config: Config, networks: ConfiguredNetworks | unde
   const erc20 = networks?.erc20;
   if (erc20 === undefined) return missing(`${networksFile}: ${mistakes.join('; ')}`, again);
   const problems = endpoints.flatMap(({ host, problems: own }) => own.map((one) => `${host} ${one}`));
+  const beside =
+    networks?.spl === undefined ? '' : `, and ${networks.spl.name}, genesis ${networks.spl.genesisHash}`;
   if (problems.length > 0) return missing(problems.join('; '), again);
   const count = endpoints.length === 1 ? '1 endpoint answers' : `${endpoints.length} endpoints answer`;
-  return ok(`${count} for ${erc20.name}, chain ${erc20.chainId}, with its genesis, tokens and contracts`);
+  return ok(
+    `${count} for ${erc20.name}, chain ${erc20.chainId}, with its genesis, tokens and contracts${beside}`,
+  );
 }
 
 const LATER = 'is checked once the networks file can be read';
 
 function checkOwnWord(networks: ConfiguredNetworks | undefined): Finding {
-  const endpoints = networks?.erc20?.endpoints;
-  if (endpoints === undefined) return missing(`whose word decides ${LATER}`, 'Mend networks first.');
-  if (endpoints.some(({ isOwn }) => isOwn)) return ok('a node of your own is named');
-  if (endpoints.length > 1) return ok(`${endpoints.length} endpoints, of which two must agree`);
-  return missing(
-    'one endpoint of somebody else alone is not believed',
-    'Name a second one of another provider, or mark your own node with "own": true.',
+  if (networks?.erc20 === undefined) return missing(`whose word decides ${LATER}`, 'Mend networks first.');
+  const named = [networks.erc20, networks.spl].filter((one) => one !== undefined);
+  const lonely = named.find(({ endpoints: [one, ...others] }) => others.length === 0 && one?.isOwn !== true);
+  if (lonely !== undefined)
+    return missing(
+      `one endpoint of somebody else alone is not believed (${lonely.name})`,
+      'Name a second one of another provider, or mark your own node with "own": true.',
+    );
+  const lines = named.map(({ endpoints }) =>
+    endpoints.some(({ isOwn }) => isOwn)
+      ? 'a node of your own is named'
+      : `${endpoints.length} endpoints, of which two must agree`,
   );
+  return ok([...new Set(lines)].join('; '));
 }
 
 const SIGNER_FIRST = 'Start florin signer run, and set FLORIN_SIGNER to the place where it listens.';
@@ -150,6 +163,13 @@ function checkSigner(signer: SignerStatus | Finding, networks: ConfiguredNetwork
     return missing(
       `its policy is for chain ${named.join(', ') || 'none'}, the networks file for ${chainId}`,
       'Correct networks.erc20 of the policy, then start the signer again.',
+    );
+  const genesis = networks?.spl?.genesisHash;
+  const geneses = known.flatMap((one) => (one.network === 'spl' ? [one.genesis] : []));
+  if (genesis !== undefined && !geneses.includes(genesis))
+    return missing(
+      `its policy is for the Solana of genesis ${geneses.join(', ') || 'none'}, the networks file for ${genesis}`,
+      'Correct networks.spl of the policy, then start the signer again.',
     );
   return ok(`it answers and is not frozen, policy ${policy.slice(0, 16)}`);
 }
@@ -212,9 +232,9 @@ const LIVE_FIRST = missing(
 );
 
 /** Coins that are paid to addresses of another seed cannot be moved. */
-async function checkAccounts({ accounts, ethereum }: NonNullable<App['live']>): Promise<Finding> {
+async function checkAccounts({ accounts, chains }: NonNullable<App['live']>): Promise<Finding> {
   const known = accounts.list();
-  const faults = await findAccountFaults(known, ethereum).catch(whileAway);
+  const faults = await findAccountFaults(known, chains).catch(whileAway);
   if (faults === undefined) return open('keys of accounts are compared while the signer answers', MEND_FIRST);
   const count = known.length === 1 ? '1 account' : `${known.length} accounts`;
   if (faults.length === 0) return ok(`${count}, each with the signer's own key`);
@@ -237,16 +257,22 @@ function whileAway(error: unknown): undefined {
 
 async function checkTank(app: App): Promise<Finding> {
   const { tankMinimum } = await readSettings(app.db, { merchantId: NIL_ID, mode: 'live' }, CUSTODY_SETTINGS);
-  const tank = await app.chains.readTank('erc20');
-  if (tank === undefined)
+  const lines: string[] = [];
+  const wants: string[] = [];
+  for (const network of NETWORKS) {
+    const tank = await app.chains.readTank(network);
+    if (tank === undefined) continue;
+    const { name, units } = NATIVE_COINS[network];
+    lines.push(`${tank.address} holds ${formatCoin(tank.native, network)} ${name}`);
+    const needed = (tankMinimum * units) / SETTING_UNITS;
+    if (tank.native >= needed) continue;
+    const atLeast = `at least custody.tank_minimum, ${formatCoin(needed, network)}`;
+    wants.push(`Send it ${name}: ${atLeast}. Payouts and sweeps wait for it.`);
+  }
+  if (lines.length === 0)
     return missing('the gas tank has no account yet', 'Run florin merchants create NAME --live first.');
-  const found = `${tank.address} holds ${formatCoin(tank.native)} ether`;
-  const needed = tankMinimum * WEI_PER_UNIT;
-  if (tank.native >= needed) return ok(found);
-  return missing(
-    found,
-    `Send it ether: at least custody.tank_minimum, ${formatCoin(needed)}. Payouts and sweeps wait for it.`,
-  );
+  const found = lines.join('; ');
+  return wants.length === 0 ? ok(found) : missing(found, wants.join(' '));
 }
 
 async function checkContracts(app: App): Promise<Finding> {

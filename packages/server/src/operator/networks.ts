@@ -20,26 +20,26 @@ export interface NetworksReport {
   ok: boolean;
   /** Of the file itself, one line each. Endpoints are asked only where there is none. */
   mistakes: readonly string[];
-  endpoints: ({ network: Network } & EndpointReport)[];
+  endpoints: EndpointReport[];
 }
 
 /** Reads a networks file and asks its endpoints whether they serve what it says. Needs no database. */
 export async function checkNetworksFile(file: string, ca?: string): Promise<NetworksReport> {
   try {
-    const { erc20 } = readNetworksFile(file);
-    const reports =
-      erc20 === undefined ? [] : await checkEndpoints(erc20, { log: createLogger('silent'), ca });
-    const mistakes = reports.length > 1 || reports.some(({ own }) => own) ? [] : [LONELY];
-    const endpoints = reports.map((report) => ({ network: 'erc20' as const, ...report }));
-    return { file, ok: mistakes.length === 0 && reports.every(({ ok }) => ok), mistakes, endpoints };
+    const reports = await checkEndpoints(readNetworksFile(file), { log: createLogger('silent'), ca });
+    const mistakes = [...Map.groupBy(reports, ({ network }) => network)].flatMap(([network, own]) =>
+      own.length > 1 || own.some(({ own: isOwn }) => isOwn) ? [] : [lonely(network)],
+    );
+    const isRight = mistakes.length === 0 && reports.every(({ ok }) => ok);
+    return { file, ok: isRight, mistakes, endpoints: reports };
   } catch (error) {
     if (!(error instanceof NetworksFileWrong)) throw error;
     return { file, ok: false, mistakes: error.mistakes, endpoints: [] };
   }
 }
 
-const LONELY =
-  'networks.erc20.endpoints has one endpoint of somebody else: configure a second one, or mark your own node with "own": true';
+const lonely = (network: Network) =>
+  `networks.${network}.endpoints has one endpoint of somebody else: configure a second one, or mark your own node with "own": true`;
 
 /** @throws Fail if the text is no network */
 export function networkBy(text: string): Network {
@@ -111,7 +111,7 @@ async function turn(app: App, merchantText: string, networkText: string, isOn: b
     const message = 'A sandbox merchant sends on every network: only live merchants are turned on and off.';
     throw new Fail('invalid_request', { message, param: 'merchant' });
   }
-  if (isOn && network === 'erc20') await openLiveAccount(app, merchant.merchantId);
+  if (isOn) await openLiveAccount(app, merchant.merchantId, network);
   const networks = await changeSetting(app.db, merchant, TRANSFER_SETTINGS.liveNetworks, (before) => {
     const others = before.filter((one) => one !== network);
     return isOn ? [...others, network] : others;

@@ -1,6 +1,6 @@
 import { type Asset, formatTokens, NETWORKS, type Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
-import { ChainUnavailable } from '../chains/port/index.ts';
+import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
 import { sumUnswept } from '../custody/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -15,7 +15,7 @@ import { merchantBy } from './context.ts';
 import { networkBy } from './networks.ts';
 
 const FEES_SECONDS = 30 * 86_400;
-const COIN_DECIMALS = 18;
+const ETHER_DECIMALS = 18;
 const COIN_FORM = /^(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,18})?$/;
 
 /** A wallet of ours with real money. Amounts are decimals: of the network's own coin, of tokens, of dollars. */
@@ -40,10 +40,11 @@ interface WalletLine {
   fees_30_days_usd: string | null;
 }
 
-/** `1500000000000000000` → `1.5`. */
-export function formatCoin(native: bigint): string {
-  const digits = native.toString().padStart(COIN_DECIMALS + 1, '0');
-  const point = digits.length - COIN_DECIMALS;
+/** `1500000000000000000` of ether → `1.5`. */
+export function formatCoin(native: bigint, network: Network = 'erc20'): string {
+  const decimals = NATIVE_COINS[network].units.toString().length - 1;
+  const digits = native.toString().padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
   let end = digits.length;
   while (end > point && digits[end - 1] === '0') end--;
   return digits.slice(0, point) + (end === point ? '' : `.${digits.slice(point, end)}`);
@@ -52,7 +53,7 @@ export function formatCoin(native: bigint): string {
 /** @throws Fail unless it is a decimal above 0 */
 function parseCoin(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
-  const amount = COIN_FORM.test(text) ? BigInt(whole + fraction.padEnd(COIN_DECIMALS, '0')) : 0n;
+  const amount = COIN_FORM.test(text) ? BigInt(whole + fraction.padEnd(ETHER_DECIMALS, '0')) : 0n;
   if (amount > 0n) return amount;
   const message = "The amount is a decimal above 0 in the network's own coin, such as 0.05.";
   throw new Fail('invalid_request', { message, param: 'amount' });
@@ -85,13 +86,13 @@ async function tankLine(app: App, { network, price, since }: TreasuryQuery): Pro
     network,
     merchant_id: null,
     address: tank.address,
-    coin: formatCoin(tank.native),
+    coin: formatCoin(tank.native, network),
     coin_usd: inDollars(tank.native, price),
     USDT: null,
     USDC: null,
     unswept_USDT: null,
     unswept_USDC: null,
-    fees_30_days: formatCoin(fees.native),
+    fees_30_days: formatCoin(fees.native, network),
     fees_30_days_usd: fees.dollars,
   };
 }
@@ -111,7 +112,7 @@ async function hotLines(
       network,
       merchant_id: encodeId('merchant', merchantId),
       address,
-      coin: formatCoin(native),
+      coin: formatCoin(native, network),
       coin_usd: inDollars(native, price),
       USDT: await tokens('USDT'),
       USDC: await tokens('USDC'),
@@ -129,7 +130,7 @@ async function hotLines(
     ...(await held(await chain.sender('hot'))),
     unswept_USDT: formatTokens(unswept.get('USDT') ?? 0n),
     unswept_USDC: formatTokens(unswept.get('USDC') ?? 0n),
-    fees_30_days: formatCoin(fees.native),
+    fees_30_days: formatCoin(fees.native, network),
     fees_30_days_usd: fees.dollars,
   });
   return lines;

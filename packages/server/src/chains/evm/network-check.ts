@@ -1,10 +1,11 @@
 import { ASSETS } from '@florin/contract/money';
 import type { Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
-import { ChainUnavailable } from '../port/port-errors.ts';
 import { RpcEndpoint } from '../rpc/endpoint.ts';
 import { EndpointFailed, JSON_RPC } from '../rpc/messages.ts';
+import { NetworkCheck } from '../rpc/network-check.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
+import type { EndpointReport } from '../rpc/report.ts';
 import { identityOf } from './identity.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
@@ -12,22 +13,10 @@ import type { EvmNode } from './node.ts';
 const DECIMALS_CALL = '0x313ce567';
 const SYMBOL_CALL = '0x95d89b41';
 const TOKEN_DECIMALS = 6n;
-const CHECK_EVERY_MS = 3_600_000;
-/** Somebody corrects it, or one answer was a node's mistake. */
-const CHECK_WRONG_EVERY_MS = 60_000;
 const WORD = 64;
 
-/** What one endpoint says of a network. */
-export interface EndpointReport {
-  host: string;
-  own: boolean;
-  ok: boolean;
-  /** One line each, without the URL. */
-  problems: string[];
-}
-
 /** Asks each endpoint for itself. Never throws: an endpoint that is away is a problem of it. */
-export async function checkEndpoints(
+export async function checkEvmEndpoints(
   network: EvmNetwork,
   { log, ca, timeoutMs }: { log: Logger; ca?: string | undefined; timeoutMs?: number | undefined },
 ): Promise<EndpointReport[]> {
@@ -62,68 +51,43 @@ export async function checkEndpoints(
   }
 }
 
-/**
- * A node that answers once tokens and contracts were found as configured, and compares them each hour. A wrong one stops
- * this network, and nothing else, with one line in the log.
- */
+/** A node that answers once tokens and contracts were found as configured, and compares them each hour. */
 export class CheckedNode implements EvmNode {
   readonly #node: EvmNode;
-  readonly #network: EvmNetwork;
-  readonly #log: Logger;
-  #checked: { atMs: number; mistake: string | undefined } | undefined;
-  #checking: Promise<void> | undefined;
+  readonly #check: NetworkCheck;
 
   constructor(node: EvmNode, network: EvmNetwork, log: Logger) {
     this.#node = node;
-    this.#network = network;
-    this.#log = log;
+    const { requests, findMistakes } = contractQuestions(network);
+    this.#check = new NetworkCheck(
+      { network: 'erc20', name: network.name, log },
+      async () => findMistakes(await node.agreedMany(requests))[0],
+    );
   }
 
   async call(method: string, params: readonly unknown[]): Promise<unknown> {
-    await this.#check();
+    await this.#check.assertRight();
     return await this.#node.call(method, params);
   }
 
   async agreed(method: string, params: readonly unknown[]): Promise<unknown> {
-    await this.#check();
+    await this.#check.assertRight();
     return await this.#node.agreed(method, params);
   }
 
   async callMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
-    await this.#check();
+    await this.#check.assertRight();
     return await this.#node.callMany(requests);
   }
 
   async agreedMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
-    await this.#check();
+    await this.#check.assertRight();
     return await this.#node.agreedMany(requests);
   }
 
   async newest(tag: 'latest' | 'finalized'): Promise<unknown> {
-    await this.#check();
+    await this.#check.assertRight();
     return await this.#node.newest(tag);
-  }
-
-  async #check(): Promise<void> {
-    const everyMs = this.#checked?.mistake === undefined ? CHECK_EVERY_MS : CHECK_WRONG_EVERY_MS;
-    if (this.#checked === undefined || performance.now() - this.#checked.atMs > everyMs) {
-      this.#checking ??= this.#checkNow().finally(() => {
-        this.#checking = undefined;
-      });
-      await this.#checking;
-    }
-    const mistake = this.#checked?.mistake;
-    if (mistake !== undefined) throw new ChainUnavailable('erc20', `the network is stopped: ${mistake}`);
-  }
-
-  async #checkNow(): Promise<void> {
-    const { requests, findMistakes } = contractQuestions(this.#network);
-    const [mistake] = findMistakes(await this.#node.agreedMany(requests));
-    if (mistake !== undefined && mistake !== this.#checked?.mistake)
-      this.#log.error(
-        `${this.#network.name} is stopped: ${mistake}. Correct the networks file and start again.`,
-      );
-    this.#checked = { atMs: performance.now(), mistake };
   }
 }
 

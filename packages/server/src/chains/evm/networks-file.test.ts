@@ -148,6 +148,78 @@ const WRONG: [name: string, changes: object, lines: string[]][] = [
   ],
 ];
 
+const SOLANA = {
+  name: 'Solana',
+  test: true,
+  endpoints: [{ url: 'http://10.0.0.5:8899', own: true }],
+  genesis_hash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  tokens: {
+    USDT: { address: TOKEN_CONTRACTS.spl.USDT, decimals: 6 },
+    USDC: { address: TOKEN_CONTRACTS.spl.USDC, decimals: 6 },
+  },
+  fee_ceilings: { compute_units: 600_000, priority_fee: '1000000' },
+  explorer: null,
+};
+const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const parseSolana = (changes: object, erc20: object = { ...GOOD, test: true }) =>
+  parseNetworks(JSON.stringify({ networks: { erc20, spl: { ...SOLANA, ...changes } } }));
+
+test('a Solana for tests stands beside a test network, its mints under tokens', () => {
+  const { networks, mistakes } = parseSolana({});
+  expect(mistakes).toEqual([]);
+  expect(networks.spl).toMatchObject({
+    isTest: true,
+    genesisHash: SOLANA.genesis_hash,
+    tokens: { USDT: { mint: TOKEN_CONTRACTS.spl.USDT }, USDC: { mint: TOKEN_CONTRACTS.spl.USDC } },
+    feeCeilings: { computeUnits: 600_000, priorityFee: 1_000_000n },
+  });
+});
+
+const REAL_MONEY =
+  'is for coins without value: real money waits for what decision 163 lists. Remove networks.spl';
+test.each<[name: string, changes: object, lines: string[]]>([
+  ['real money', { test: false }, [`test ${REAL_MONEY}`]],
+  ['mainnet as a test network', { genesis_hash: MAINNET }, [`genesis_hash ${REAL_MONEY}`]],
+  [
+    'a hash of Ethereum',
+    { genesis_hash: GOOD.genesis_hash },
+    ['genesis_hash must be what getGenesisHash of a node gives, in base58'],
+  ],
+  ['no token', { tokens: {} }, ['tokens is empty: name USDT, USDC or both']],
+  [
+    'one mint for both',
+    { tokens: { USDT: SOLANA.tokens.USDC, USDC: SOLANA.tokens.USDC } },
+    ['tokens.USDC.address is the address of tokens.USDT.address too: give each its own'],
+  ],
+  [
+    'an address of another network',
+    { tokens: { USDT: { address: TOKEN_CONTRACTS.erc20.USDT, decimals: 6 } } },
+    ['tokens.USDT.address must be the address of a mint, in base58'],
+  ],
+  [
+    'a stranger’s endpoint without TLS',
+    { endpoints: ['http://node.example/'] },
+    ['endpoints[0] is not encrypted: use https://, or mark your own node with "own": true'],
+  ],
+  [
+    'ceilings that no payment fits under',
+    { fee_ceilings: { compute_units: 1, priority_fee: 5 } },
+    [
+      'fee_ceilings.compute_units must be a number from 500000 to 1400000',
+      'fee_ceilings.priority_fee must be lamports in decimal digits, as text',
+    ],
+  ],
+])('of Solana is refused: %s', (_name, changes, lines) => {
+  expect(parseSolana(changes).mistakes).toEqual(lines.map((line) => `networks.spl.${line}`));
+});
+
+test('coins without value do not get into the books of real ones', () => {
+  expect(parseSolana({}, GOOD)).toEqual({
+    networks: {},
+    mistakes: ['networks.spl.test is true and networks.erc20.test is not: remove networks.spl'],
+  });
+});
+
 describe('what is wrong is said, each in a line', () => {
   test.each(WRONG)('%s', (_name, changes, lines) => {
     expect(mistakesOf(changes)).toEqual(lines);

@@ -3,7 +3,16 @@ import { ASSETS, type Asset } from '@florin/contract/money';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import type { Endpoint } from '../rpc/endpoint.ts';
+import {
+  type Complain,
+  checkExplorer,
+  EndpointEntries,
+  ExplorerEntry,
+  isLoopback,
+  readEndpoints,
+} from '../rpc/entries.ts';
+import type { SolanaNetwork } from '../solana/network.ts';
+import { readSolanaEntry, SolanaEntry } from '../solana/network-entry.ts';
 import { canonicalContract } from './contract-address.ts';
 import type { EvmNetwork } from './network.ts';
 
@@ -27,13 +36,7 @@ export const NetworkEntry = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 60, description: 'a name of 1 to 60 characters' }),
     /** Coins without value. */
     test: Type.Boolean(),
-    /** `own`: the operator's own node, whose word alone is enough. */
-    endpoints: Type.Array(
-      Type.Union([Type.String(), Type.Object({ url: Type.String(), own: Type.Boolean() }, closed)], {
-        description: 'the URL of a node, or {"url": "https://…", "own": true} for your own node',
-      }),
-      { minItems: 1, maxItems: 8, description: 'a list of 1 to 8 endpoints' },
-    ),
+    endpoints: EndpointEntries,
     chain_id: Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
@@ -73,11 +76,7 @@ export const NetworkEntry = Type.Object(
       },
       closed,
     ),
-    /** Links with `{tx_id}` and `{address}` in them; null where nobody shows this chain. */
-    explorer: Type.Union(
-      [Type.Object({ transaction: Type.String(), address: Type.String() }, closed), Type.Null()],
-      { description: 'an object with transaction and address, or null' },
-    ),
+    explorer: ExplorerEntry,
   },
   closed,
 );
@@ -87,7 +86,7 @@ export const NetworksFile = Type.Object(
   {
     /** Names the program that wrote the file. */
     written_by: Type.Optional(Type.String()),
-    networks: Type.Object({ erc20: Type.Optional(NetworkEntry) }, closed),
+    networks: Type.Object({ erc20: Type.Optional(NetworkEntry), spl: Type.Optional(SolanaEntry) }, closed),
   },
   closed,
 );
@@ -96,6 +95,8 @@ export type NetworksFile = Static<typeof NetworksFile>;
 /** What the networks file configures. */
 export interface ConfiguredNetworks {
   erc20?: EvmNetwork;
+  /** Beside Ethereum. */
+  spl?: SolanaNetwork;
 }
 
 /** The networks file cannot be used. No line holds an endpoint's URL, which may have a key in it. */
@@ -147,12 +148,20 @@ export function parseNetworks(text: string): { networks: ConfiguredNetworks; mis
     };
   }
   if (!check.Check(value)) return { networks: {}, mistakes: shapeMistakes(value) };
-  const { erc20 } = value.networks;
+  const { erc20, spl } = value.networks;
   if (erc20 === undefined)
     return { networks: {}, mistakes: ['networks.erc20 is missing: name a network there'] };
   const mistakes: string[] = [];
-  const network = readEntry(erc20, (field, wrong) => mistakes.push(`networks.erc20.${field} ${wrong}`));
-  return mistakes.length === 0 ? { networks: { erc20: network }, mistakes } : { networks: {}, mistakes };
+  const complainOf =
+    (network: string): Complain =>
+    (field, wrong) =>
+      mistakes.push(`networks.${network}.${field} ${wrong}`);
+  const networks: ConfiguredNetworks = { erc20: readEntry(erc20, complainOf('erc20')) };
+  if (spl !== undefined) networks.spl = readSolanaEntry(spl, complainOf('spl'));
+  // One set of books: coins without value would pay for what real ones are owed for.
+  if (spl?.test === true && !erc20.test)
+    mistakes.push('networks.spl.test is true and networks.erc20.test is not: remove networks.spl');
+  return mistakes.length === 0 ? { networks, mistakes } : { networks: {}, mistakes };
 }
 
 /** The parser's own message quotes the text, which may hold a key. */
@@ -160,8 +169,6 @@ function placeOf(error: unknown): string {
   const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(String(error)) ?? [];
   return line === undefined ? '' : ` (line ${line}, column ${column})`;
 }
-
-type Complain = (field: string, wrong: string) => void;
 
 function readEntry(entry: NetworkEntry, complain: Complain): EvmNetwork {
   const contracts = new Map<string, string>();
@@ -227,42 +234,6 @@ function checkPublic(endpoint: string | null, complain: Complain): void {
   if (url === null || !isEncrypted) complain('public_endpoint', 'must be a URL that begins with https://');
   else if (url.username !== '' || url.password !== '' || url.search !== '')
     complain('public_endpoint', 'is shown to every payer: give one without a password or query');
-}
-
-function checkExplorer(explorer: NetworkEntry['explorer'], complain: Complain): void {
-  if (explorer === null) return;
-  for (const [field, part] of [
-    ['transaction', '{tx_id}'],
-    ['address', '{address}'],
-  ] as const) {
-    const link = explorer[field];
-    if (!link.includes(part)) complain(`explorer.${field}`, `must contain ${part}`);
-    else if (URL.parse(link.replace(part, '0x'))?.protocol !== 'https:')
-      complain(`explorer.${field}`, 'must be a link that begins with https://');
-  }
-}
-
-function readEndpoints(given: NetworkEntry['endpoints'], complain: Complain): Endpoint[] {
-  const seen = new Map<string, number>();
-  return given.map((one, place) => {
-    const { url: text, own: isOwn } = typeof one === 'string' ? { url: one, own: false } : one;
-    const field = `endpoints[${place}]`;
-    const url = URL.parse(text);
-    if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-      complain(field, 'must be a URL that begins with https:// or http://');
-      return { url: text, isOwn };
-    }
-    if (url.protocol === 'http:' && !isOwn && !isLoopback(url.hostname))
-      complain(field, 'is not encrypted: use https://, or mark your own node with "own": true');
-    const first = seen.get(url.href);
-    if (first !== undefined) complain(field, `is the same as endpoints[${first}]: remove one of them`);
-    else seen.set(url.href, place);
-    return { url: url.href, isOwn };
-  });
-}
-
-function isLoopback(host: string): boolean {
-  return /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/.test(host);
 }
 
 type ShapeError = ReturnType<typeof check.Errors>[number];

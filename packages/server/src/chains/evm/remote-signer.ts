@@ -1,3 +1,4 @@
+import type { Network } from '@florin/contract/money';
 import { SignerUnavailable as NoAnswer, type SignerClient, SignerRefused } from '@florin/signer/client';
 import type {
   EpochAnswer,
@@ -71,6 +72,18 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
   /** @throws SignerUnavailable */
   async readAccount(account: number): Promise<SignersAccount> {
     return await orUnavailable(this.#client.account({ network: 'erc20', account }));
+  }
+
+  /** The hot wallet of an account on Solana. @throws SignerUnavailable */
+  async readSolanaWallet(account: number): Promise<string> {
+    const { hot } = await orUnavailable(this.#client.account({ network: 'spl', account }), 'spl');
+    return hot;
+  }
+
+  /** Deposit addresses of an account on Solana. @throws SignerUnavailable */
+  async nameAddresses(request: { account: number; from: number; count: number }): Promise<readonly string[]> {
+    const { addresses } = await orUnavailable(this.#client.addresses({ network: 'spl', ...request }), 'spl');
+    return addresses;
   }
 
   /** As `SignerClient.beginEpoch`. @throws SigningBlocked where it refuses; SignerUnavailable */
@@ -163,11 +176,11 @@ async function orHeld<T>(answer: Promise<T>): Promise<T> {
 }
 
 /** @throws SignerUnavailable where the signer gives no answer */
-async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
+async function orUnavailable<T>(answer: Promise<T>, network: Network = 'erc20'): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     const isAway = error instanceof SignerRefused || error instanceof NoAnswer;
-    throw isAway ? new SignerUnavailable('erc20', error.message, error) : error;
+    throw isAway ? new SignerUnavailable(network, error.message, error) : error;
   }
 }

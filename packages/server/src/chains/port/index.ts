@@ -1,4 +1,4 @@
-export { WEI_PER_UNIT } from './native-units.ts';
+export { NATIVE_COINS, WEI_PER_UNIT } from './native-units.ts';
 export type {
   AddressCheck,
   Authority,

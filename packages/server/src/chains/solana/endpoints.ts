@@ -52,7 +52,7 @@ function dialectOf({ name, endpoints, genesisHash }: NetworkPart): RpcDialect {
   };
 }
 
-function identityOf(genesisHash: string): ChainIdentity {
+export function identityOf(genesisHash: string): ChainIdentity {
   return {
     requests: [{ method: 'getGenesisHash', params: [] }],
     findWrong: (answers) => findWrongChain(answers, genesisHash),

@@ -16,4 +16,6 @@ export interface SolanaNetwork {
     /** The most lamports that the priority of one transaction may cost. */
     priorityFee: bigint;
   };
+  /** Links with `{tx_id}` and `{address}`; null where nobody shows this chain. */
+  explorer: { transaction: string; address: string } | null;
 }

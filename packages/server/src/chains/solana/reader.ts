@@ -35,8 +35,8 @@ export interface SolanaWallets {
   hot: string;
   /** Of the installation: it pays the fee and the rent of all transactions. */
   feePayer: string;
-  /** Of the installation: payers' wallets give it an allowance. */
-  delegate: string;
+  /** Of the installation: payers' wallets give it an allowance; null: no wallet is charged. */
+  delegate: string | null;
   /** As it was stored; undefined: the signer has not named it yet. */
   deposit(index: number): Promise<string | undefined>;
   /** Asks the signer. @throws SignerUnavailable */
@@ -102,7 +102,7 @@ export class SolanaReader implements ChainReader {
 
   async unpayableAddresses(): Promise<readonly string[]> {
     const { hot, feePayer, delegate } = this.#options.wallets;
-    return [hot, feePayer, delegate, ...this.#mints()];
+    return [hot, feePayer, ...(delegate === null ? [] : [delegate]), ...this.#mints()];
   }
 
   async depositAddress({ index }: { index: number }): Promise<DepositAddress> {

@@ -1,8 +1,9 @@
-import { type Chain, depositIndexOf } from '../../chains/port/index.ts';
+import { type Chain, depositIndexOf, type Precheck } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { isDeploying, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
-import { nextSweepStep } from '../attempts/readiness.ts';
+import { nextSweepStep, type WaitReason } from '../attempts/readiness.ts';
 import { numberAttempts, type Reserved } from '../attempts/reserve-attempts.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { insertAttempts, lockQueued, TANK_KEY_REF, type TransferRow } from '../queries.ts';
@@ -10,7 +11,7 @@ import type { SendContext } from '../send-context.ts';
 import { planAttempts } from '../states.ts';
 import { tankOf } from './prepare-wallet.ts';
 import { assertPresentWallet } from './present-wallet.ts';
-import { lockWallet } from './wallet-queries.ts';
+import { lockWallet, readWallet, type Wallet } from './wallet-queries.ts';
 
 /** Whether these transfers leave from deposit addresses that another wallet empties. */
 export const isSweptByTank = ({ capabilities }: Chain, { key_ref: keyRef }: TransferRow) =>
@@ -26,12 +27,11 @@ export async function reserveSweeps(context: SendContext, queued: readonly Trans
   const { chain, run, merchant, groupIds, nowSeconds } = context;
   const [first] = queued;
   if (first === undefined) return { reached: 'all' };
-  const { network, currency, group_id: groupId } = first;
+  const { network, currency } = first;
   const { merchantId } = merchant;
   const sizes = planAttempts(queued, chain.capabilities.sweepsPerTx).map((transfers) => transfers.length);
   const precheck = await chain.precheck({ kind: 'sweeps', asset: currency, transactions: sizes });
-  if (precheck === null) throw new Error('a network with sweeps of many has a gas tank');
-  const tank = tankOf(network, precheck);
+  const tank = precheck === null ? await readWallet(chain, TANK_KEY_REF) : tankOf(network, precheck);
   crashPoint('reserve.before');
   return await run.step(async (tx): Promise<Reserved> => {
     context.history.name = await assertSameHistory(tx);
@@ -39,18 +39,8 @@ export async function reserveSweeps(context: SendContext, queued: readonly Trans
     const locked = await lockQueued(tx, merchantId, groupIds, nowSeconds);
     if (locked.length === 0) return { reached: 'waiting' };
     const next = await lockWallet(tx, tank);
-    const step = nextSweepStep({
-      precheck,
-      isDeploying: await isDeploying(tx, merchantId, tank),
-      tankSpending: await sumTankSpending(tx, tank, precheck.movementFees.deploy),
-    });
-    if (step.do === 'wait') return { reached: 'waiting', waitsFor: step.reason };
-    if (step.do === 'move') {
-      const { movement } = step;
-      const order = { merchantId, groupId, currency, keyRef: TANK_KEY_REF, wallet: tank, movement };
-      await reserveMovement(tx, order, nowSeconds);
-      return { reached: 'waiting', waitsFor: 'wait_deploy' };
-    }
+    const waitsFor = precheck && (await prepareTank(tx, context, { tank, precheck, of: first }));
+    if (waitsFor != null) return { reached: 'waiting', waitsFor };
     const attempts = planAttempts(locked, chain.capabilities.sweepsPerTx).map((transfers) => ({
       attemptId: newId(),
       transfers,
@@ -60,4 +50,30 @@ export async function reserveSweeps(context: SendContext, queued: readonly Trans
     crashPoint('reserve.before-commit');
     return { reached: locked.length < queued.length ? 'waiting' : 'all' };
   });
+}
+
+/** What the network wants of the gas tank beforehand. @returns what the sweeps wait for */
+async function prepareTank(
+  tx: Tx,
+  { merchant: { merchantId }, nowSeconds }: SendContext,
+  { tank, precheck, of }: { tank: Wallet; precheck: Precheck; of: TransferRow },
+): Promise<WaitReason | undefined> {
+  const step = nextSweepStep({
+    precheck,
+    isDeploying: await isDeploying(tx, merchantId, tank),
+    tankSpending: await sumTankSpending(tx, tank, precheck.movementFees.deploy),
+  });
+  if (step.do === 'wait') return step.reason;
+  if (step.do === 'send') return undefined;
+  const { movement } = step;
+  const order = {
+    merchantId,
+    groupId: of.group_id,
+    currency: of.currency,
+    keyRef: TANK_KEY_REF,
+    wallet: tank,
+    movement,
+  };
+  await reserveMovement(tx, order, nowSeconds);
+  return 'wait_deploy';
 }

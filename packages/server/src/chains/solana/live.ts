@@ -1,0 +1,144 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
+import type { Db } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/observability/index.ts';
+import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
+import type { NetworkFacts, Tank } from '../live-chains.ts';
+import { findPooled } from '../pool/index.ts';
+import { SignerUnavailable } from '../port/port-errors.ts';
+import { TokenAccountTable } from './account-table.ts';
+import { CheckedSolana } from './checked-solana.ts';
+import { SolanaEndpoints } from './endpoints.ts';
+import { HeadFeed } from './heads.ts';
+import { MarkTable } from './mark-table.ts';
+import type { SolanaNetwork } from './network.ts';
+import type { SolanaSigner } from './signing.ts';
+import { SolanaChain } from './solana-chain.ts';
+
+/** A test network makes blocks as people ask for them. */
+const TEST_REFRESH_MS = 250;
+
+/** What the signer says beside its signatures. */
+export interface AddressSigner extends SolanaSigner {
+  /** The hot wallet of an account; of account 0 the fee payer. @throws SignerUnavailable */
+  readSolanaWallet(account: number): Promise<string>;
+  /** @throws SignerUnavailable */
+  nameAddresses(request: { account: number; from: number; count: number }): Promise<readonly string[]>;
+}
+
+interface LiveSolanaOptions {
+  network: SolanaNetwork;
+  signer: AddressSigner;
+  db: Db;
+  /** The installation's own account; undefined before it is opened: then nobody has a chain. */
+  tankAccount: () => ChainAccount | undefined;
+  /** Unix milliseconds. */
+  nowMs: () => number;
+  log: Logger;
+  /** Certificate authorities (PEM) to trust beside the built-in ones. */
+  ca?: string | undefined;
+}
+
+/**
+ * Solana as all live merchants of this process share it. No public key derives keys here: what an account has in the place of an extended
+ * public key is the address of its hot wallet, and deposit addresses are those that the signer has named.
+ */
+export class LiveSolana implements AccountSource {
+  readonly #options: LiveSolanaOptions;
+  readonly #rpc: SolanaEndpoints;
+  readonly #node: CheckedSolana;
+  readonly #feed: HeadFeed;
+  readonly #chains = new Map<string, SolanaChain>();
+
+  constructor(options: LiveSolanaOptions) {
+    const { network, log, ca } = options;
+    this.#options = options;
+    this.#rpc = new SolanaEndpoints(network, { log, ca });
+    this.#node = new CheckedSolana(this.#rpc, network, log);
+    this.#feed = new HeadFeed(this.#node, network.isTest ? TEST_REFRESH_MS : undefined);
+  }
+
+  of({ merchantId, account, extendedPublicKey: hot, beginsAt }: ChainAccount): SolanaChain | undefined {
+    const { network, signer, db, nowMs, log, tankAccount } = this.#options;
+    const feePayer = tankAccount()?.extendedPublicKey;
+    if (feePayer === undefined) return undefined;
+    // All that a chain keeps: a row that was wrong is put right under the eyes of a process that goes on.
+    const named = `${merchantId} ${account} ${beginsAt} ${hot} ${feePayer}`;
+    const opened = this.#chains.get(named);
+    if (opened !== undefined) return opened;
+    const place = { merchantId, network: 'spl' } as const;
+    const chain = new SolanaChain({
+      network,
+      node: this.#node,
+      feed: this.#feed,
+      wallets: {
+        hot,
+        feePayer,
+        // No wallet is charged.
+        delegate: null,
+        deposit: async (index) => (await findPooled(db, place, BigInt(index))).address?.address,
+        name: (range) => this.#name({ account, hot }, range),
+      },
+      marks: new MarkTable(db, merchantId),
+      tokenAccounts: new TokenAccountTable(db, merchantId),
+      log,
+      beginsAt,
+      nowMs,
+      signer,
+      merchantId,
+      account,
+    });
+    this.#chains.set(named, chain);
+    return chain;
+  }
+
+  facts(): NetworkFacts {
+    const { isTest, name, tokens, explorer } = this.#options.network;
+    const mints: Partial<Record<Asset, string>> = {};
+    for (const asset of ASSETS) {
+      const mint = tokens[asset]?.mint;
+      if (mint !== undefined) mints[asset] = mint;
+    }
+    const transactionUrl = explorer?.transaction ?? null;
+    const none = { chainId: null, publicEndpoint: null, collector: null };
+    return { isTest, name, ...none, tokens: mints, transactionUrl };
+  }
+
+  /** The fee payer. @throws ChainUnavailable */
+  async readTank(): Promise<Tank | undefined> {
+    const account = this.#options.tankAccount();
+    const address = account?.extendedPublicKey;
+    if (account === undefined || address === undefined) return undefined;
+    const native = await this.of(account)?.nativeBalance(address);
+    return native === undefined ? undefined : { address, native };
+  }
+
+  /** @throws SignerUnavailable */
+  async readAccount(account: number): Promise<SignersAccount> {
+    const hot = await this.#options.signer.readSolanaWallet(account);
+    return { extendedPublicKey: hot, epoch: 0, coldOwner: null };
+  }
+
+  /** @throws ChainUnavailable */
+  async height(): Promise<bigint> {
+    const { final } = await this.#feed.heads();
+    return final.slot;
+  }
+
+  close(): Promise<void> {
+    return this.#rpc.close();
+  }
+
+  /** Coins at addresses of another seed would be out of reach. */
+  async #name(
+    { account, hot }: { account: number; hot: string },
+    range: { from: number; count: number },
+  ): Promise<readonly string[]> {
+    const { signer } = this.#options;
+    if ((await signer.readSolanaWallet(account)) !== hot)
+      throw new SignerUnavailable(
+        'spl',
+        `the signer has other keys for account ${account} than it was opened with`,
+      );
+    return await signer.nameAddresses({ account, ...range });
+  }
+}

@@ -1,0 +1,84 @@
+import { ASSETS } from '@florin/contract/money';
+import { readSolanaAddress } from '@florin/signer/solana';
+import Type, { type Static } from 'typebox';
+import {
+  type Complain,
+  checkExplorer,
+  EndpointEntries,
+  ExplorerEntry,
+  readEndpoints,
+} from '../rpc/entries.ts';
+import type { SolanaNetwork } from './network.ts';
+
+const closed = { additionalProperties: false };
+/** The network's own limit. */
+const COMPUTE_UNITS_MAX = 1_400_000;
+/** What a payment of eight items needs. */
+const COMPUTE_UNITS_MIN = 500_000;
+const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const REAL = 'is for coins without value: real money waits for what decision 163 lists. Remove networks.spl';
+
+const Token = Type.Object(
+  { address: Type.String({ description: 'the address of a mint, in base58' }), decimals: Type.Literal(6) },
+  closed,
+);
+
+/** A Solana network as it stands in the networks file. */
+export const SolanaEntry = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 60, description: 'a name of 1 to 60 characters' }),
+    test: Type.Boolean(),
+    endpoints: EndpointEntries,
+    /** A local node that was started again has another one. */
+    genesis_hash: Type.String({
+      pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$',
+      description: 'what getGenesisHash of a node gives, in base58',
+    }),
+    tokens: Type.Object({ USDT: Type.Optional(Token), USDC: Type.Optional(Token) }, closed),
+    fee_ceilings: Type.Object(
+      {
+        compute_units: Type.Integer({
+          minimum: COMPUTE_UNITS_MIN,
+          maximum: COMPUTE_UNITS_MAX,
+          description: `a number from ${COMPUTE_UNITS_MIN} to ${COMPUTE_UNITS_MAX}`,
+        }),
+        priority_fee: Type.String({
+          pattern: '^(0|[1-9][0-9]{0,11})$',
+          description: 'lamports in decimal digits, as text',
+        }),
+      },
+      closed,
+    ),
+    explorer: ExplorerEntry,
+  },
+  closed,
+);
+export type SolanaEntry = Static<typeof SolanaEntry>;
+
+export function readSolanaEntry(entry: SolanaEntry, complain: Complain): SolanaNetwork {
+  const tokens: { USDT?: { mint: string }; USDC?: { mint: string } } = {};
+  for (const asset of ASSETS) {
+    const mint = entry.tokens[asset]?.address;
+    if (mint === undefined) continue;
+    if (readSolanaAddress(mint) === undefined)
+      complain(`tokens.${asset}.address`, 'must be the address of a mint, in base58');
+    tokens[asset] = { mint };
+  }
+  if (Object.keys(tokens).length === 0) complain('tokens', 'is empty: name USDT, USDC or both');
+  if (tokens.USDT !== undefined && tokens.USDT.mint === tokens.USDC?.mint)
+    complain('tokens.USDC.address', 'is the address of tokens.USDT.address too: give each its own');
+  if (!entry.test || entry.genesis_hash === MAINNET) complain(entry.test ? 'genesis_hash' : 'test', REAL);
+  checkExplorer(entry.explorer, complain);
+  return {
+    name: entry.name,
+    isTest: entry.test,
+    endpoints: readEndpoints(entry.endpoints, complain),
+    genesisHash: entry.genesis_hash,
+    tokens,
+    feeCeilings: {
+      computeUnits: entry.fee_ceilings.compute_units,
+      priorityFee: BigInt(entry.fee_ceilings.priority_fee),
+    },
+    explorer: entry.explorer,
+  };
+}
