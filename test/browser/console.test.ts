@@ -136,6 +136,16 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.locator('[data-row]').waitFor();
     await looks(page, 'deliveries');
     await page.goto(delivery);
+    await page.getByRole('link', { name: /^evt_/ }).click();
+    await page.getByRole('heading', { name: 'webhook_endpoint.test' }).waitFor();
+    await page.getByRole('region', { name: 'Deliveries' }).locator('[data-row]').waitFor();
+    await looks(page, 'event');
+    await page.getByRole('link', { name: '← Events' }).click();
+    await page.getByLabel('Type', { exact: true }).selectOption('webhook_endpoint.test');
+    await page.locator('[data-row]').waitFor();
+    await page.getByText('What the types say').click();
+    await looks(page, 'events');
+    await page.goto(delivery);
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
     const attempts = page.getByRole('table', { name: 'Attempts' }).locator('tbody tr');
@@ -164,7 +174,9 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     expect([await buttons.count(), support.faults]).toEqual([0, []]);
     await support.page.context().close();
     const viewer = await signIn('viewer');
-    expect(await viewer.page.getByRole('link', { name: /Webhooks|Deliveries/ }).count()).toBe(0);
+    expect(
+      await viewer.page.getByRole('link', { name: /Webhooks|Deliveries|Events|Request log/ }).count(),
+    ).toBe(0);
     await viewer.page.context().close();
   });
 

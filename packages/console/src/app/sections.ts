@@ -9,6 +9,7 @@ export const SECTIONS = [
   { folder: 'invoices', title: 'Invoices', needs: 'see' },
   { folder: 'keys', title: 'API keys', needs: 'edit_keys', group: 'Developers' },
   { folder: 'requests', title: 'Request log', needs: 'see_requests', group: 'Developers' },
+  { folder: 'events', title: 'Events', needs: 'see_requests', group: 'Developers' },
   { folder: 'webhooks', title: 'Webhooks', needs: 'see_requests', group: 'Developers' },
   { folder: 'deliveries', title: 'Deliveries', needs: 'see_requests', group: 'Developers' },
   { folder: 'team', title: 'Team', needs: 'manage_users', group: 'Merchant' },

@@ -1,15 +1,17 @@
 import type { Delivery, DeliveryAttempt, Event } from '@florin/contract/schemas';
-import { Anchor, Code, Skeleton, Table, Text } from '@mantine/core';
+import { Code, Skeleton, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { call } from '../api.ts';
+import { call, pathWith } from '../api.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
+import { FilteredLink } from '../filtered-link.tsx';
 import { CopyId, Maybe, Status, Time, wordsOf } from '../format.tsx';
-import { List, type ListDefinition } from '../list.tsx';
+import { List, type ListDefinition, Rows } from '../list.tsx';
 import { useMay, usePlace } from '../place.ts';
+import { ResourceLink } from '../resource-link.tsx';
 import { Trouble } from '../trouble.tsx';
 
 const PATH = '/api/v1/deliveries';
+const NEWEST = 10;
 
 /** What an attempt came to: the status of the answer, or why there was none. */
 const outcomeOf = ({ status_code, failure }: DeliveryAttempt): string =>
@@ -20,7 +22,7 @@ function newestOf({ attempts }: Delivery): string | undefined {
   return newest && outcomeOf(newest);
 }
 
-export const DELIVERIES: ListDefinition<Delivery> = {
+const DELIVERIES: ListDefinition<Delivery> = {
   title: 'Deliveries',
   path: PATH,
   folder: 'deliveries',
@@ -50,6 +52,26 @@ export const DELIVERIES: ListDefinition<Delivery> = {
 };
 
 export const DeliveriesPage = () => <List definition={DELIVERIES} />;
+
+/** The newest ones of an endpoint or an event, and the way to all of them. */
+export function NewestDeliveries({ filters, empty }: { filters: Record<string, string>; empty: string }) {
+  const place = usePlace();
+  const newest = useQuery({
+    queryKey: ['newest', place, filters],
+    queryFn: ({ signal }) =>
+      call<{ data: Delivery[] }>(pathWith(PATH, { ...filters, limit: NEWEST }), { place, signal }),
+    refetchInterval: 5_000,
+  });
+  if (newest.error !== null) return <Trouble error={newest.error} retry={() => void newest.refetch()} />;
+  const rows = newest.data?.data ?? [];
+  if (rows.length === 0) return newest.isPending ? null : <Text>{empty}</Text>;
+  return (
+    <>
+      <Rows definition={DELIVERIES} rows={rows} place={place} />
+      <FilteredLink folder="deliveries" filters={filters} />
+    </>
+  );
+}
 
 const AttemptRow = ({ attempt, number }: { attempt: DeliveryAttempt; number: number }) => (
   <Table.Tr>
@@ -112,20 +134,11 @@ function Body({ eventId }: { eventId: string }) {
   );
 }
 
-function EndpointLink({ id }: { id: string }) {
-  const { merchant, store } = usePlace();
-  return (
-    <Anchor component={Link} to={`/${merchant}/${store}/webhooks/${id}`}>
-      {id}
-    </Anchor>
-  );
-}
-
 const factsOf = (delivery: Delivery) =>
   [
     ['Status', <Status key="status" name={delivery.status} />],
-    ['Endpoint', <EndpointLink key="endpoint" id={delivery.endpoint_id} />],
-    ['Event', <CopyId key="event" id={delivery.event_id} />],
+    ['Endpoint', <ResourceLink key="endpoint" folder="webhooks" id={delivery.endpoint_id} />],
+    ['Event', <ResourceLink key="event" folder="events" id={delivery.event_id} />],
     ['Created', <Time key="created" at={delivery.created} />],
     ['Next attempt', <Time key="next" at={delivery.next_attempt_at} />],
   ] as const;

@@ -8,6 +8,7 @@ import { Action, Detail, Facts, Section, useChange } from '../detail.tsx';
 import { textOf } from '../form.ts';
 import { Amount, amountText, CopyId, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
+import { ResourceLink } from '../resource-link.tsx';
 import { Trouble } from '../trouble.tsx';
 
 interface Data<T> {
@@ -39,7 +40,7 @@ const published = ({ id, type, created }: Event): Moment => ({
   at: created,
   what: (
     <>
-      Event <Code>{type}</Code> <CopyId id={id} isShort />
+      Event <Code>{type}</Code> <ResourceLink folder="events" id={id} />
     </>
   ),
 });

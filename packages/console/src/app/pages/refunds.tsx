@@ -1,10 +1,9 @@
 import type { Refund } from '@florin/contract/schemas';
-import { Anchor } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { Action, Detail, Facts } from '../detail.tsx';
 import { Amount, amountText, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
-import { useMay, usePlace } from '../place.ts';
+import { useMay } from '../place.ts';
+import { ResourceLink } from '../resource-link.tsx';
 import { Decide } from './decide.tsx';
 import { useWaiting } from './waiting.ts';
 
@@ -45,21 +44,12 @@ const REFUNDS: ListDefinition<Refund> = {
 
 export const RefundsPage = () => <List definition={REFUNDS} />;
 
-function PaymentLink({ id }: { id: string }) {
-  const { merchant, store } = usePlace();
-  return (
-    <Anchor component={Link} to={`/${merchant}/${store}/payments/${id}`}>
-      {id}
-    </Anchor>
-  );
-}
-
 const factsOf = (refund: Refund) =>
   [
     ['Status', <Status key="status" name={refund.status} />],
     ['Waits for', refund.waiting_for && wordsOf(refund.waiting_for)],
     ['Failed because of', refund.failure_reason && wordsOf(refund.failure_reason)],
-    ['Payment', <PaymentLink key="payment" id={refund.payment_id} />],
+    ['Payment', <ResourceLink key="payment" folder="payments" id={refund.payment_id} />],
     ['Network', NETWORK_NAMES[refund.network]],
     ['Address', refund.address && <CopyId id={refund.address} />],
     ['Claim link, for the payer', refund.claim_url && <CopyId id={refund.claim_url} />],

@@ -126,7 +126,11 @@ function Refusal({ explanation }: { explanation: Explanation }) {
     <Section title="Why the signature was refused">
       <Alert color="red" variant="outline" title={summary}>
         {differs !== -1 && `Step ${differs + 1} of ${steps.length}: ${steps[differs]?.name}. `}
-        The steps are those of <Anchor href="/docs/signing#the-steps">Signing a request</Anchor>.
+        The steps are those of{' '}
+        <Anchor href="/docs/signing#the-steps" inherit underline="always">
+          Signing a request
+        </Anchor>
+        .
       </Alert>
       {steps.length > 0 && <Steps steps={steps} />}
       {(payload ?? signed_payload) !== null && (

@@ -1,20 +1,15 @@
 import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
-import type { Delivery, WebhookEndpoint } from '@florin/contract/schemas';
+import type { WebhookEndpoint } from '@florin/contract/schemas';
 import { Code, NativeSelect, Text, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { call, pathWith } from '../api.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
-import { FilteredLink } from '../filtered-link.tsx';
 import { textOf } from '../form.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { CopyId, Status, Time, wordsOf } from '../format.tsx';
-import { List, type ListDefinition, Rows } from '../list.tsx';
-import { useMay, usePlace } from '../place.ts';
-import { Trouble } from '../trouble.tsx';
-import { DELIVERIES } from './deliveries.tsx';
+import { List, type ListDefinition } from '../list.tsx';
+import { useMay } from '../place.ts';
+import { NewestDeliveries } from './deliveries.tsx';
 
 const PATH = '/api/v1/webhook_endpoints';
-const NEWEST = 10;
 
 const ENDPOINTS: ListDefinition<WebhookEndpoint> = {
   title: 'Webhooks',
@@ -172,28 +167,6 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-function Newest({ endpoint }: { endpoint: string }) {
-  const place = usePlace();
-  const newest = useQuery({
-    queryKey: ['newest', place, endpoint],
-    queryFn: ({ signal }) =>
-      call<{ data: Delivery[] }>(pathWith(DELIVERIES.path, { endpoint_id: endpoint, limit: NEWEST }), {
-        place,
-        signal,
-      }),
-    refetchInterval: 5_000,
-  });
-  if (newest.error !== null) return <Trouble error={newest.error} retry={() => void newest.refetch()} />;
-  const rows = newest.data?.data ?? [];
-  if (rows.length === 0) return newest.isPending ? null : <Text>Nothing was sent there yet.</Text>;
-  return (
-    <>
-      <Rows definition={DELIVERIES} rows={rows} place={place} />
-      <FilteredLink folder="deliveries" filters={{ endpoint_id: endpoint }} />
-    </>
-  );
-}
-
 const factsOf = (endpoint: WebhookEndpoint) =>
   [
     ['Status', <Status key="status" name={endpoint.status} />],
@@ -213,7 +186,7 @@ export const WebhookPage = () => (
       <>
         <Facts facts={factsOf(endpoint)} />
         <Section title="Newest deliveries">
-          <Newest endpoint={endpoint.id} />
+          <NewestDeliveries filters={{ endpoint_id: endpoint.id }} empty="Nothing was sent there yet." />
         </Section>
       </>
     )}
