@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Precheck } from '../../chains/port/index.ts';
-import { nextPaymentStep, nextSweepStep, type PaymentNeeds } from './readiness.ts';
+import { nextPaymentStep, nextRefuelStep, nextSweepStep, type PaymentNeeds } from './readiness.ts';
 
 const READY: Precheck = {
   refused: null,
@@ -48,6 +48,28 @@ test('what other transactions of the wallet may take is not there any more', () 
   const drawing = (outgoing: bigint) => payment({ allowance: 900n }, { underWay: { ...NOTHING, outgoing } });
   expect(drawing(400n)).toEqual({ do: 'send' });
   expect(drawing(401n)).toMatchObject({ movement: { kind: 'approve' } });
+});
+
+test('what is signed gets its ether whatever its token refuses by now, and while an approval is on its way', () => {
+  const few = fc.bigInt({ min: 0n, max: 500n });
+  const anything = fc.record({ native: few, fees: few, unpriced: fc.bigInt({ min: 0n, max: 3n }), gas: few });
+  const refusals = fc.constantFrom(null, 'token_paused' as const, 'sender_blacklisted' as const);
+  fc.assert(
+    fc.property(anything, refusals, fc.boolean(), few, (world, refused, isApproving, gasCeiling) => {
+      const { native, fees, unpriced, gas } = world;
+      const step = nextRefuelStep({
+        precheck: { ...READY, native, refused },
+        underWay: { ...NOTHING, fees, unpriced, gas, isApproving },
+        tankSpending: 0n,
+        limits: { gasCeiling, allowance: 0n },
+      });
+      const needed = fees + 30n * unpriced;
+      if (native >= needed) expect(step).toEqual({ do: 'send' });
+      else if (native + gas >= needed) expect(step).toEqual(wait('wait_gas'));
+      else if (needed > gasCeiling) expect(step).toEqual(wait('gas_ceiling'));
+      else expect(step).toMatchObject({ do: 'move', by: 'tank', movement: { kind: 'gas' } });
+    }),
+  );
 });
 
 test('the tank gives what is missing and a quarter more, never above the ceiling', () => {

@@ -82,6 +82,16 @@ export function nextPaymentStep(needs: PaymentNeeds): PaymentStep {
   return { do: 'move', by: 'hot', movement: { kind: 'approve', asset, amount: isByZero ? 0n : wanted } };
 }
 
+/**
+ * Ether for what a wallet has signed and cannot pay. Neither a token that refuses everything by now nor an approval on its way holds it up,
+ * as the sequences of what is signed hold up all that comes after.
+ */
+export function nextRefuelStep(needs: Omit<PaymentNeeds, 'asset' | 'amount'>): PaymentStep {
+  const { precheck, underWay } = needs;
+  const needed = underWay.fees + underWay.unpriced * precheck.movementFees.approve;
+  return precheck.native < needed ? gasStep(needs, needed) : { do: 'send' };
+}
+
 /** A quarter above what is missing, as fees rise while it is on its way. */
 const GAS_MARGIN = 4n;
 

@@ -2,8 +2,15 @@ import { type Precheck, UnbuildableTransfer, WEI_PER_UNIT } from '../../chains/p
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
-import { nextPaymentStep, type PaymentStep, type WaitReason } from '../attempts/readiness.ts';
+import {
+  nextPaymentStep,
+  nextRefuelStep,
+  type PaymentNeeds,
+  type PaymentStep,
+  type WaitReason,
+} from '../attempts/readiness.ts';
 import { assertSameHistory } from '../history/history.ts';
+import { logWaiting } from '../log-waiting.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import type { SendContext } from '../send-context.ts';
@@ -59,7 +66,8 @@ export async function prepareWallet(
   const amount = groups.flat().reduce((total, transfer) => total + transfer.amount, 0n);
   // Some of the planned transactions may have fallen away: the dearest ones stand for those that are left.
   const fees = dearestOf(precheck.fees, groups.length);
-  return await takeStep(tx, context, { wallet, precheck: { ...precheck, fees }, amount, of: first });
+  const of = { wallet, precheck: { ...precheck, fees }, amount, of: first };
+  return await takeStep(tx, context, of, nextPaymentStep);
 }
 
 /**
@@ -79,12 +87,13 @@ export async function topUpGas(context: SendContext, waiting: readonly AttemptRo
   const wallet = await readWalletAt(chain, sender);
   const precheck = await chain.precheck({ kind: 'transfers', asset, transactions: [] });
   if (precheck === null) return;
-  await run.step(async (tx) => {
+  const waitsFor = await run.step(async (tx) => {
     await assertSameHistory(tx);
     await assertPresentWallet(tx, context, true);
     await lockWallet(tx, wallet);
-    await takeStep(tx, context, { wallet, precheck, amount: 0n, of: first });
+    return await takeStep(tx, context, { wallet, precheck, amount: 0n, of: first }, nextRefuelStep);
   });
+  if (waitsFor !== undefined) logWaiting(context, waitsFor);
 }
 
 interface Stepping {
@@ -99,6 +108,7 @@ async function takeStep(
   tx: Tx,
   context: SendContext,
   { wallet, precheck, amount, of }: Stepping,
+  decide: (needs: PaymentNeeds) => PaymentStep,
 ): Promise<WaitReason | undefined> {
   const { merchantId } = context.merchant;
   const { network, currency: asset, group_id: groupId } = of;
@@ -113,11 +123,11 @@ async function takeStep(
   };
   // The gas tank, which all merchants share, is locked only where it has to move something. What it spends otherwise can only
   // make the first answer too hopeful: the second one, under the lock, decides.
-  let step: PaymentStep = nextPaymentStep({ ...needs, tankSpending: 0n });
+  let step = decide({ ...needs, tankSpending: 0n });
   if (step.do === 'move' && step.by === 'tank') {
     await lockWallet(tx, tank);
     const tankSpending = await sumTankSpending(tx, tank, precheck.movementFees.deploy);
-    step = nextPaymentStep({ ...needs, tankSpending });
+    step = decide({ ...needs, tankSpending });
   }
   if (step.do === 'send') return undefined;
   if (step.do === 'wait') return step.reason;
