@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Chain } from '../../packages/server/src/chains/port/index.ts';
 import { compareWithChain } from '../../packages/server/src/reconciliation/compare-with-chain.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { scanOnce, sendAs } from '../checkout/deposits-by-hand.ts';
 import { TOKEN } from '../checkout/requests.ts';
@@ -31,12 +32,23 @@ async function credited(network: Network) {
     const found = await compareWithChain({ db: service.app.db, chains }, { merchant, network });
     return found.map(({ differences, surplus }) => ({ differences, surplus }));
   };
+  /** As `florin ledger verify` does, with another node for this merchant alone. */
+  const verify = async (chain: Chain) => {
+    const { app } = service;
+    const of: typeof app.chains.of = (whose, on) =>
+      whose.merchantId === merchantId && on === network ? chain : app.chains.of(whose, on);
+    const { differences, surpluses, unseen } = await verifyLedger(
+      { ...app, chains: { ...app.chains, of } },
+      () => {},
+    );
+    return { differences, surpluses, unseen };
+  };
   const steal = (address: string, units: number) =>
     sql`update simchain.account set balance = balance - ${units}
       where merchant_id = ${merchantId} and network = ${network} and address = ${address} and currency = 'USDT'`.execute(
       service.app.db,
     );
-  return { ...own, merchantId, compare, steal };
+  return { ...own, merchantId, compare, verify, steal };
 }
 
 type Credited = Awaited<ReturnType<typeof credited>>;
@@ -132,3 +144,43 @@ test.each(['spread_balances', 'spread_balances_back'] as const)(
     await expectLedgerWhole(service);
   },
 );
+
+test('coins at an address that the nodes tell nothing usable of are no difference and no surplus, and the report says so', async () => {
+  const own = await credited('spl');
+  const { chain, address, compare, verify, steal } = own;
+  await sendAs(own, 'a payer whose transaction nobody can read', [30]);
+  await chain.mine(10);
+  const mute = (unread: readonly string[]): Chain =>
+    new Proxy(chain, {
+      get: (target, name) => {
+        if (name === 'scan') {
+          const scan: Chain['scan'] = async (query) => {
+            const { transfers, ...answer } = await chain.scan(query);
+            const told = transfers.filter(({ to }) => to !== address);
+            return { ...answer, transfers: told, ...(unread.length > 0 && { unread: new Set(unread) }) };
+          };
+          return scan;
+        }
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  const held = BigInt(130 * TOKEN);
+  const tooMuch = { currency: 'USDT', what: expect.any(String), expected: BigInt(100 * TOKEN), found: held };
+  expect(await compare(mute([]))).toEqual([{ differences: [tooMuch], surplus: 0n }, EVEN]);
+  expect(await compare(mute([address]))).toEqual([EVEN, EVEN]);
+  const line = `${address} holds more USDT than is known of, and the nodes tell nothing usable of what came to it`;
+  expect(await verify(mute([address]))).toEqual({
+    differences: [],
+    surpluses: [],
+    unseen: [expect.stringContaining(line)],
+  });
+  // Missing coins are missing all the same.
+  await steal(address, 31 * TOKEN);
+  const left = { ...tooMuch, found: BigInt(99 * TOKEN) };
+  expect(await compare(mute([address]))).toEqual([{ differences: [left], surplus: 0n }, EVEN]);
+  await steal(address, -31 * TOKEN);
+  expect(await compare()).toEqual([EVEN, EVEN]);
+  await scanOnce(service.app, own.merchantId, 'spl');
+  await expectLedgerWhole(service);
+});

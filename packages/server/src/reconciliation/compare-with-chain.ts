@@ -53,6 +53,8 @@ export interface ChainComparison {
   wallet: string;
   /** The operator's own part of the coins; below zero, the loss of a reorganisation. */
   float: bigint;
+  /** Deposit addresses with more coins than is known of, as the nodes tell nothing usable of what came to them. */
+  unread: readonly string[];
 }
 
 /**
@@ -81,6 +83,7 @@ export async function compareWithChain(
     // Includes the operator's coins (kept seizures, fills); negative if a reorganisation took some.
     const float = books.balances.get(currency)?.get(`float:${network}`) ?? 0n;
     const credited = coinsOn(books.balances.get(currency), network) + float;
+    const deposits = depositsOf(books, currency, { coins, arrived, begun: since.begun });
     const { mismatches, surplus } = compareCoins({
       expected: credited - unbooked + sumOf(arrived.before.get(currency)),
       hot: {
@@ -91,13 +94,14 @@ export async function compareWithChain(
         outgoing: (outgoing.get(currency) ?? 0n) + since.outgoing,
         swept: since.swept,
       },
-      deposits: depositsOf(books, currency, { coins, arrived, begun: since.begun }),
+      deposits,
     });
     const differences = mismatches.map(({ address, ...amounts }) => {
       const what = `custody on ${network}: balance of ${address} on the chain`;
       return { currency, what, ...amounts };
     });
-    comparisons.push({ currency, differences, surplus, wallet: sender, float });
+    const unread = deposits.flatMap(({ address, isUnread }) => (isUnread ? [address] : []));
+    comparisons.push({ currency, differences, surplus, wallet: sender, float, unread });
   }
   return comparisons;
 }
@@ -125,21 +129,29 @@ function depositsOf(
   { deposits, deposited }: Books,
   currency: Asset,
   { coins, arrived, begun }: { coins: ByAddress; arrived: Arrived; begun: ByAddress },
-): DepositCoins[] {
+): (DepositCoins & { isUnread: boolean })[] {
   const expected = new Map(
     deposited.filter((one) => one.currency === currency).map((one) => [one.address, one]),
   );
   return deposits.addresses.map((address, i) => {
-    const { min = 0n, max = 0n } = expected.get(address) ?? {};
+    const { min: booked = 0n, max = 0n } = expected.get(address) ?? {};
     const uncredited = arrived.before.get(currency)?.get(address) ?? 0n;
     const swept = begun.get(deposits.watch[i] ?? '') ?? 0n;
-    const least = min + uncredited;
+    const least = booked + uncredited;
+    const most = max + uncredited;
+    const found = coins.get(address) ?? 0n;
+    const within = arrived.within.get(currency)?.get(address) ?? 0n;
+    const min = swept < least ? least - swept : least < 0n ? least : 0n;
+    // What came to it is told by a later answer: all beyond what must be there may be that. Coins that are missing are missing.
+    const isUnread = arrived.unread.has(deposits.watch[i] ?? '');
+    const beyond = isUnread ? found - min : 0n;
     return {
       address,
-      found: coins.get(address) ?? 0n,
-      min: swept < least ? least - swept : least < 0n ? least : 0n,
-      max: max + uncredited,
-      arriving: arrived.within.get(currency)?.get(address) ?? 0n,
+      found,
+      min,
+      max: most,
+      arriving: beyond > within ? beyond : within,
+      isUnread: isUnread && found > most + within,
     };
   });
 }
@@ -188,6 +200,8 @@ type BySide = Map<Asset, Map<string, bigint>>;
 interface Arrived {
   before: BySide;
   within: BySide;
+  /** `ScanAnswer.unread`: of these addresses there may be more. */
+  unread: Set<string>;
 }
 
 function addTo(side: BySide, currency: Asset, address: string, amount: bigint): void {
@@ -201,7 +215,7 @@ const LOOK_AGAIN_MS = 300;
 
 /** Transfers in final blocks up to those of the balances that are not credited yet, summed by address. */
 async function arrivedUpTo(chain: Chain, books: DepositBooks, found: Found): Promise<Arrived> {
-  const arrived: Arrived = { before: new Map(), within: new Map() };
+  const arrived: Arrived = { before: new Map(), within: new Map(), unread: new Set() };
   if (books.watch.length === 0) return arrived;
   const ends = [...found.values()].map(({ blocks }) => blocks.to);
   const upTo = ends.reduce((most, height) => (height > most ? height : most), 0n);
@@ -214,6 +228,7 @@ async function arrivedUpTo(chain: Chain, books: DepositBooks, found: Found): Pro
       if (height <= blocks.from) addTo(arrived.before, asset, to, amount);
       else if (height <= blocks.to) addTo(arrived.within, asset, to, amount);
     }
+    for (const one of page.unread ?? []) arrived.unread.add(one);
     ({ cursor } = page);
     if (!page.complete) continue;
     if (page.head.finalHeight >= upTo) break;

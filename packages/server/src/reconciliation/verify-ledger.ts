@@ -114,11 +114,15 @@ async function verifyNetwork(deps: VerifyDeps, target: MerchantNetwork, report: 
     report.checks += ASSETS.length;
     const merchant_id = encodeId('merchant', target.merchant.merchantId);
     const { network } = target;
-    for (const { currency, differences, surplus: amount, wallet } of comparisons) {
+    for (const { currency, differences, surplus: amount, wallet, unread } of comparisons) {
       report.differences.push(
         ...differences.map((difference) => ({ merchant_id, resource: null, ...difference })),
       );
       if (amount > 0n) report.surpluses.push({ merchant_id, network, currency, wallet, amount });
+      for (const address of unread)
+        report.unseen.push(
+          `${merchant_id} on ${network}: ${address} holds more ${currency} than is known of, and the nodes tell nothing usable of what came to it`,
+        );
     }
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof Fail)) throw error;
