@@ -9,6 +9,7 @@ import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { examineLive } from '../../packages/server/src/operator/live-doctor.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
+import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { readConfig } from '../../packages/server/src/platform/config.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
@@ -193,4 +194,22 @@ test('payments to named addresses are credited, swept, refunded and paid out, an
   });
   await until(() => refunding.read(refund), { status: 'succeeded' });
   await expectBooksAgree();
+  // 150 came, 93 and 7 went; coins are shown as SOL.
+  const lines = await treasuryCommands(service.app).status();
+  expect(lines).toMatchObject([
+    {
+      wallet: 'gas_tank',
+      network: 'spl',
+      address: KEYS.hot(0).address,
+      coin: expect.stringMatching(/^999\.[0-9]{1,9}$/),
+    },
+    {
+      wallet: 'hot',
+      network: 'spl',
+      address: KEYS.hot(1).address,
+      coin: '0',
+      USDC: '50.00',
+      unswept_USDC: '0.00',
+    },
+  ]);
 });
