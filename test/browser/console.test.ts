@@ -265,6 +265,19 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await looks(page, 'requests');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('E-mail address').waitFor();
+    // What is no page of the console is not gone on to.
+    const signInPage = new URL('/console/sign-in', link);
+    for (const next of [
+      '//evil.example/console',
+      'https://evil.example/console',
+      '/console/api/me',
+      '/docs',
+      'javascript:1',
+    ]) {
+      signInPage.searchParams.set('next', next);
+      await page.goto(signInPage.href);
+      expect(await page.locator('#open').getAttribute('href'), next).toBe('/console');
+    }
     await page.goto(link);
     await page.getByLabel('E-mail address').fill(email);
     await page
