@@ -258,6 +258,7 @@ create table public.customer (
   constraint customer_pkey PRIMARY KEY (merchant_id, customer_id),
   constraint customer_merchant_id_external_customer_id_key UNIQUE (merchant_id, external_customer_id)
 );
+CREATE INDEX customer_email ON public.customer USING btree (merchant_id, lower(email), created_at, customer_id) WHERE (email IS NOT NULL);
 CREATE INDEX customer_list ON public.customer USING btree (merchant_id, created_at, customer_id);
 
 create table public.data_key (

@@ -79,6 +79,24 @@ test('an id that exists, or begins like one of ours, is refused', async () => {
   );
 });
 
+test('those with an e-mail address are listed, in whichever case, page by page, and of their merchant alone', async () => {
+  const [merchant, other] = [await newMerchant(), await newMerchant()];
+  const email = 'Ada@Shop.example';
+  for (const [of, id, address] of [
+    [merchant, 'c-1', email],
+    [merchant, 'c-2', 'bob@shop.example'],
+    [merchant, 'c-3', 'ada@shop.example'],
+    [other, 'c-4', email],
+  ] as const)
+    await of.sdk.customers.create({ external_customer_id: id, email: address });
+  const idsOf = async (query: { email: string; limit?: number; starting_after?: string }) =>
+    (await merchant.sdk.customers.list(query).page()).data.map(({ external_customer_id: id }) => id);
+  expect(await idsOf({ email: 'ADA@shop.example' })).toEqual(['c-3', 'c-1']);
+  const [first] = (await merchant.sdk.customers.list({ email, limit: 1 }).page()).data;
+  expect(await idsOf({ email, limit: 1, starting_after: first?.id ?? '' })).toEqual(['c-1']);
+  expect(await idsOf({ email: '%' })).toEqual([]);
+});
+
 const UNSEEN = ['c\u200b', '\ufeffc', 'c\u00ad', 'a\u202eb', 'c\n', 'e\u0301', '\u212b', 'c\u2028'];
 
 test('a new id with invisible characters, or not in NFC, is refused by every call that would create a customer', async () => {

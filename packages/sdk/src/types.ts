@@ -236,6 +236,8 @@ export interface EventQuery extends PageQuery {
 export interface CustomerQuery extends PageQuery {
   /** The one with this id of yours. */
   external_customer_id?: string;
+  /** Those with this e-mail address, in whichever case. */
+  email?: string;
 }
 
 export interface DeliveryQuery extends PageQuery {

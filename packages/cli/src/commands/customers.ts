@@ -32,8 +32,8 @@ export const addCustomers = resource({
   examples: ['florin customers list', 'florin customers show customer-17'],
   operations: [
     operation('list', 'List the customers of the merchant, newest first', {
-      examples: ['florin customers list', 'florin customers list --limit 100 --json'],
-      options: page('customer'),
+      examples: ['florin customers list', 'florin customers list --email ada@shop.example --json'],
+      options: { email: text('--email <address>', 'with this e-mail address'), ...page('customer') },
       run: ({ customers }, query) => customers.list(query),
     }),
     operation('show <customer>', 'Show a customer, by our id or your own', {

@@ -79,7 +79,7 @@ export const wordsOf = (name: string): string => name.replaceAll('_', ' ');
 
 /** `1 row`, `2 rows` */
 export const numbered = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
 export const Status = ({ name }: { name: string }) => (
   <span className="status" data-tone={TONES[name]}>

@@ -61,6 +61,13 @@ export const CustomerQuery = Type.Object(
     external_customer_id: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: 'The one with this id of yours.' }),
     ),
+    email: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 254,
+        description: 'Those with this e-mail address, in whichever case it was given.',
+      }),
+    ),
     ...PAGE_QUERY,
   },
   CLOSED,

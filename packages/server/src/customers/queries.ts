@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
 import { prepared } from '../platform/db/statements/index.ts';
@@ -45,10 +45,16 @@ export async function findCustomer(
 export async function listCustomers(
   db: Db,
   merchantId: string,
-  page: { externalId?: string | undefined; limit: number; after?: string | undefined },
+  page: {
+    externalId?: string | undefined;
+    email?: string | undefined;
+    limit: number;
+    after?: string | undefined;
+  },
 ): Promise<CustomerRow[]> {
   let query = selectCustomers(db, merchantId);
   if (page.externalId !== undefined) query = query.where('external_customer_id', '=', page.externalId);
+  if (page.email !== undefined) query = query.where(sql`lower(email)`, '=', sql`lower(${page.email})`);
   const after = await cursorOf(page.after, (id) => getCustomer(db, merchantId, id));
   return await readNewest(query, 'customer_id', { after, limit: page.limit });
 }

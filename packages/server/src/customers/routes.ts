@@ -32,7 +32,7 @@ function readRoutes(platform: Platform, defaultMethods: DefaultMethods): Route[]
       answer: CustomerList,
       refusals: [],
       read: async ({ caller, query }, slice) => {
-        const page = { ...slice, externalId: query.external_customer_id };
+        const page = { ...slice, externalId: query.external_customer_id, email: query.email };
         const rows = await listCustomers(platform.db, caller.merchantId, page);
         return pageOf(rows, slice, await customerPresenter(platform.db, rows, defaultMethods));
       },

@@ -18,7 +18,10 @@ const CUSTOMERS: ListDefinition<Customer> = {
     { title: 'Created', cell: ({ created }) => <Time at={created} /> },
     { title: 'Id', cell: ({ id }) => <CopyId id={id} isShort /> },
   ],
-  filters: [{ name: 'external_customer_id', label: 'Your id' }],
+  filters: [
+    { name: 'email', label: 'E-mail' },
+    { name: 'external_customer_id', label: 'Your id' },
+  ],
   empty: {
     text: 'No customers yet. Sessions and subscriptions that name one make it; so does this:',
     command: 'npx florin customers create customer-17',
