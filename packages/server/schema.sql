@@ -84,6 +84,7 @@ create table public.approver (
   skeleton text,
   public_key text,
   user_id uuid,
+  from_console boolean not null default false,
   constraint approver_pkey PRIMARY KEY (merchant_id, approver_id),
   constraint approver_public_key_check CHECK ((public_key ~ '^0x([0-9a-f]{64}|[0-9a-fA-F]{40})$'::text))
 );

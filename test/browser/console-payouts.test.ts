@@ -146,6 +146,23 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await page.getByLabel('Reference').fill('salaries, the rest');
     await page.getByRole('button', { name: 'Make the draft' }).click();
     await page.getByText(/^1 batch with 59 recipients/).waitFor();
+    const pair = async (second: string) => {
+      const two = [line(1), line(2, { amount: second })];
+      const buffer = Buffer.from(['address,amount,network,real_name', ...two].join('\n'));
+      await page.goto(`${base()}/payouts/import`);
+      await page.getByLabel('CSV file').setInputFiles({ ...file, name: 'pair.csv', buffer });
+      await page.getByLabel('Currency of rows without one').selectOption('USDT');
+      await page.getByRole('button', { name: 'Make the draft' }).click();
+    };
+    await pair('2.00');
+    await page.getByText(/^1 batch with 2 recipients/).waitFor();
+    await pair('2.01');
+    await page
+      .getByRole('alert')
+      .getByText(/was made under this reference with other rows/)
+      .waitFor();
+    await pair('2.00');
+    await page.getByText('Made before').waitFor();
     expect((await merchant.sdk.payouts.list({})).data.map(({ status }) => status).includes('draft')).toBe(
       true,
     );

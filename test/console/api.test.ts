@@ -268,6 +268,24 @@ test('who may only look does not see where the money of a refund can be claimed'
   }
 });
 
+test('a key that may only read does not see where a refund can be claimed', {
+  timeout: LONG_MS,
+}, async () => {
+  const own = await service.createMerchant();
+  const { merchantId, storeId } = own;
+  const session = await own.sdk.checkout.sessions.create({ amount: 90_000_000n, currency: 'USDT' });
+  await own.sdk.testHelpers.checkout.sessions.pay(session.id, { currency: 'USDT', network: 'erc20' });
+  const refund = await own.sdk.refunds.create({
+    refund_id: `re_${randomUUID().replaceAll('-', '').slice(0, 26)}`,
+    payment_id: session.payment_id,
+  });
+  expect(refund.claim_url).toContain('http');
+  const path = `/api/v1/refunds/${refund.refund_id}`;
+  const input = { merchantId, storeId, name: 'Reader', validityDays: 0, scopes: ['read'] };
+  const reader = await storeKeys.createKey(service.app, input);
+  expect((await send(`${service.baseUrl}${path}`, reader)).json.claim_url).toBeNull();
+});
+
 test('live and suspended merchants and stores that are not enabled', { timeout: LONG_MS }, async () => {
   const live = await service.createMerchant({ mode: 'live' });
   const owner = await signIn(service, live, 'owner');

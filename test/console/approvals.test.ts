@@ -6,6 +6,7 @@ import {
   addApprover,
   linkApprover,
   listApprovers,
+  removeApprover,
 } from '../../packages/server/src/stores/approvers/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/index.ts';
@@ -96,9 +97,41 @@ test('nobody counts twice, by token and signed in, and who may approve no more d
   await users.changeRole(service.app, { merchantId, userId: approver.userId, role: 'viewer' });
   const present = async () =>
     (await listApprovers(service.app, merchantId)).some(({ name }) => name === approver.email);
-  expect([await present(), (await decide(approver, batch))[0]]).toEqual([false, 403]);
+  // Whom the operator registered stays as the operator left them.
+  expect([await present(), (await decide(approver, batch))[0]]).toEqual([true, 403]);
   await users.changeRole(service.app, { merchantId, userId: approver.userId, role: 'approver' });
   expect([await present(), await decide(approver, batch)]).toEqual([true, [200, 'pending']]);
+});
+
+test('the right of whoever became an approver by deciding follows their role; the operator may link them later', {
+  timeout: LONG_MS,
+}, async () => {
+  const { merchantId } = merchant;
+  const finance = await signIn(service, merchant, 'finance');
+  const [one, owner] = [
+    await signIn(service, merchant, 'approver'),
+    await signIn(service, merchant, 'owner'),
+  ];
+  const present = async (name: string) =>
+    (await listApprovers(service.app, merchantId)).some((approver) => approver.name === name);
+  expect(await decide(one, await submitted(finance))).toEqual([200, 'pending']);
+  const role = (to: string) =>
+    users.changeRole(service.app, { merchantId, userId: one.userId, role: to }, owner.userId);
+  await role('viewer');
+  expect(await present(one.email)).toBe(false);
+  await role('approver');
+  expect(await decide(one, await submitted(finance))).toEqual([200, 'pending']);
+  await addApprover(service.app, merchantId, 'Known to the operator');
+  await linkApprover(service.app, merchantId, { name: 'Known to the operator', userId: one.userId });
+  expect([await present(one.email), await present('Known to the operator')]).toEqual([false, true]);
+  expect(await decide(one, await submitted(finance))).toEqual([200, 'pending']);
+  await removeApprover(service.app, merchantId, 'Known to the operator');
+  await role('viewer');
+  await role('approver');
+  expect(await decide(one, await submitted(finance))).toEqual([403, expect.stringContaining('removed')]);
+  const admin = await signIn(service, merchant, 'admin');
+  const invited = { merchantId, email: 'second@example.com', role: 'approver' };
+  await expect(users.inviteUser(service.app, invited, admin.userId)).rejects.toThrow('Only an owner');
 });
 
 test('refunds above their limit are listed and decided alike', { timeout: LONG_MS }, async () => {

@@ -91,6 +91,7 @@ const CALLS = {
 
 /** Money that leaves, and where news of it is sent: whoever finds an open browser must not do it. */
 const WITH_FRESH_PROOF = [
+  'updatePayoutItem',
   'submitPayoutBatch',
   'approvePayoutBatch',
   'approveRefund',

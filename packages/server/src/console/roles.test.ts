@@ -42,14 +42,14 @@ test('auditors of the installation read every merchant and change nothing', () =
 test('only owners change owners, an operator only where there is none; whoever manages nobody assigns nothing', () => {
   const changes = [...ROLES, null].flatMap((before) => [...ROLES, null].map((after) => ({ before, after })));
   for (const { before, after } of changes) {
-    const concernsOwner = before === 'owner' || after === 'owner';
+    const concernsApproval = [before, after].some((role) => role === 'owner' || role === 'approver');
     const may = (by: Roles, hasOwner = true) => mayAssign(by, { before, after, hasOwner });
     expect(may(of('owner'))).toBe(true);
     for (const hasOwner of [true, false]) {
-      expect(may(of('admin'), hasOwner)).toBe(!concernsOwner);
+      expect(may(of('admin'), hasOwner)).toBe(!concernsApproval);
       // A role of their own, as everybody else has it.
       expect(may({ role: 'admin', installationRole: 'operator' }, hasOwner)).toBe(
-        !concernsOwner || !hasOwner,
+        !concernsApproval || !hasOwner,
       );
       expect(may({ role: 'viewer', installationRole: 'operator' }, hasOwner)).toBe(!hasOwner);
       expect(may({ role: null, installationRole: 'operator' }, hasOwner)).toBe(!hasOwner);

@@ -53,6 +53,10 @@ export function permissionsOf({ role, installationRole }: Roles): Permission[] {
   });
 }
 
+/** Whether a role approves payouts and refunds. */
+export const mayApprove = (role: Role | null): boolean =>
+  permissionsOf({ role, installationRole: null }).includes('approve');
+
 /** Whether a person with such roles needs a second factor before any of them counts. */
 export const needsSecondFactor = (roles: Roles): boolean =>
   permissionsOf(roles).some((permission) => NEEDS_SECOND_FACTOR.includes(permission));
@@ -63,7 +67,8 @@ export const movesMoney = (roles: Roles): boolean =>
   permissionsOf(roles).some((permission) => MOVES_MONEY.includes(permission));
 
 /**
- * Admins manage everybody but owners: they neither make, change nor remove one. An operator brings a merchant its first
+ * Admins manage everybody but owners and approvers: they neither make, change nor remove one, as they may not approve what
+ * they draw up themselves. An operator brings a merchant its first
  * people; once it has an owner, only its own people manage them.
  */
 export function mayAssign(
@@ -72,7 +77,7 @@ export function mayAssign(
 ): boolean {
   if (by.installationRole === 'operator' && !hasOwner) return true;
   if (!permissionsOf({ role: by.role, installationRole: null }).includes('manage_users')) return false;
-  return by.role === 'owner' || (before !== 'owner' && after !== 'owner');
+  return by.role === 'owner' || !(mayApprove(before) || mayApprove(after));
 }
 
 /** What a person may do who gives real money's keys a scope: nobody hands out what is not theirs. */

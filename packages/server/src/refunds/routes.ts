@@ -25,7 +25,8 @@ const PATH = '/api/v1/refunds';
 const tag = 'Refunds';
 
 /** Whoever has the link of a refund names where its money goes: not whoever may only look. */
-const maySeeLink = ({ actor }: Caller) => actor.kind === 'key' || actor.permissions.includes('refund');
+const maySeeLink = ({ actor, scopes }: Caller) =>
+  actor.kind === 'key' ? scopes.includes('refunds') : actor.permissions.includes('refund');
 
 /** A refund as callers see it, including its claim link. */
 export function showRefund(

@@ -55,6 +55,8 @@ declare module '../platform/db/db.ts' {
       public_key: Generated<string | null>;
       /** The person of the console who they are. */
       user_id: Generated<string | null>;
+      /** They became one by deciding in the console: their right follows their role there. */
+      from_console: Generated<boolean>;
       removed_at: bigint | number | null;
       created_at: Int8;
     };

@@ -122,11 +122,11 @@ const readItems = (
     signal,
   });
 
-/** All items of a batch in a status. @throws ApiError */
+/** All items of a batch in its order, or those in a status. @throws ApiError */
 export async function allItems(
   batch: PayoutBatch,
   place: Place,
-  status: PayoutItem['status'],
+  status?: PayoutItem['status'],
 ): Promise<PayoutItem[]> {
   const items: PayoutItem[] = [];
   for (let hasMore = true; hasMore; ) {

@@ -21,9 +21,9 @@ interface User {
 
 const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'];
 
-/** What a person may choose: admins make no owners. */
+/** What a person may choose: admins make nobody who approves. */
 const rolesFor = (own: string): string[] =>
-  own === 'admin' ? ROLES.filter((role) => role !== 'owner') : ROLES;
+  own === 'admin' ? ROLES.filter((role) => role !== 'owner' && role !== 'approver') : ROLES;
 
 /** The answer to an invitation: its secret is shown once and kept nowhere. */
 const linkOf = (answer: unknown): string => {

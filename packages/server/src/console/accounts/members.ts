@@ -2,7 +2,15 @@ import { sql } from 'kysely';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { INSTALLATION_ROLES, type InstallationRole, mayAssign, ROLES, type Role } from '../roles.ts';
+import { setMayApprove } from '../../stores/approvers/index.ts';
+import {
+  INSTALLATION_ROLES,
+  type InstallationRole,
+  mayApprove,
+  mayAssign,
+  ROLES,
+  type Role,
+} from '../roles.ts';
 
 export type AnyRole = Role | InstallationRole;
 
@@ -14,7 +22,7 @@ export function roleOf(merchantId: string, typed: string): AnyRole {
   throw new Fail('invalid_request', { message: `The role is one of ${known.join(', ')}.`, param: 'role' });
 }
 
-/** Gives a person a role, or takes it away. */
+/** Gives a person a role, or takes it away; what they may approve as an approver of the console follows. */
 export async function writeRole(
   tx: Tx,
   { merchantId, userId, nowMs }: { merchantId: string; userId: string; nowMs: number },
@@ -26,6 +34,8 @@ export async function writeRole(
     return;
   }
   const own = ROLES.find((one) => one === role);
+  const removedAt = mayApprove(own ?? null) ? null : Math.floor(nowMs / 1000);
+  await setMayApprove(tx, { merchantId, userId }, removedAt);
   if (own === undefined) {
     await tx
       .deleteFrom('console_membership')
@@ -119,6 +129,6 @@ export async function checkMayAssign(
     'forbidden',
     role === null && installationRole === 'operator'
       ? 'This merchant has an owner, and its own people manage its users.'
-      : 'Only an owner makes, changes or removes owners.',
+      : 'Only an owner makes, changes or removes owners and approvers.',
   );
 }

@@ -2,9 +2,8 @@ import { NIL_ID, newId } from '../../platform/db/ids/index.ts';
 import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { setMayApprove } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
-import { permissionsOf, ROLES, type Roles } from '../roles.ts';
+import type { Roles } from '../roles.ts';
 import { clearIfGone } from './clear.ts';
 import { dropLinks, makeLink, pendingRoles } from './make-link.ts';
 import { checkMayAssign, leavesNoOwner, lockMembers, roleOf, writeRole } from './members.ts';
@@ -185,21 +184,6 @@ export async function inviteUser(
   });
 }
 
-const mayApprove = (role: string | null) =>
-  permissionsOf({ role: ROLES.find((one) => one === role) ?? null, installationRole: null }).includes(
-    'approve',
-  );
-
-/** Where a role comes or goes by which a person approves, their votes begin or cease to count. */
-async function followRole(
-  tx: Tx,
-  { merchantId, userId, nowMs }: { merchantId: string; userId: string; nowMs: number },
-  { before, after }: { before: string; after: string | null },
-): Promise<void> {
-  if (mayApprove(before) === mayApprove(after)) return;
-  await setMayApprove(tx, { merchantId, userId }, mayApprove(after) ? null : Math.floor(nowMs / 1000));
-}
-
 /**
  * Changes a role. Null takes it away, as well as an invitation, and ends the person's sessions; who has no role left
  * anywhere has no password and no second factor either. Unused invitations that the person made there work no more.
@@ -232,7 +216,6 @@ export async function changeRole(
         'This is the last owner of the merchant. Make somebody else an owner first.',
       );
     await writeRole(tx, { merchantId, userId, nowMs }, role);
-    await followRole(tx, { merchantId, userId, nowMs }, { before, after: role });
     await dropLinks(tx, { merchantId, userId });
     // An operator has invited people of every merchant.
     await dropLinks(tx, { ...(merchantId === NIL_ID ? {} : { merchantId }), madeBy: userId });

@@ -80,7 +80,12 @@ async function vote(
   const subject = `${locked.batch_id} ${digest.toString('hex')}`;
   const cast = { action: 'payouts.approval', subject, approverId, decision };
   const { required_approvals: required, required_signatures: signatures } = locked;
-  const { isDone, agreed } = await castVote(tx, locked.merchant_id, { ...cast, required }, time.seconds);
+  const { isDone, agreed } = await castVote(
+    tx,
+    locked.merchant_id,
+    { ...cast, required, countsPeople: true },
+    time.seconds,
+  );
   if (decision === 'rejected') return await closeUnsentBatch(tx, locked, 'rejected', time);
   const counts = { wanted: signatures ?? 0, left: required - agreed };
   const what = { merchantId: locked.merchant_id, kind: 'payout', id: locked.batch_id } as const;

@@ -87,7 +87,14 @@ async function decideLocked(
   const { merchant_id: merchantId, required_approvals: required, addressed_at: addressedAt } = refund;
   // An approval is bound to its exact amount and address.
   const subject = `${refundId} ${boundDigest(refund).toString('hex')}`;
-  const vote = { action: 'refunds.approval', subject, approverId, decision: verdict, required };
+  const vote = {
+    action: 'refunds.approval',
+    subject,
+    approverId,
+    decision: verdict,
+    required,
+    countsPeople: true,
+  };
   const { agreed } = await castVote(tx, merchantId, vote, time.seconds);
   crashPoint('refund-approval.voted');
   const next = afterVerdict(verdict, { agreed, required });

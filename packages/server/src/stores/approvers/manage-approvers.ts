@@ -107,19 +107,31 @@ function checkNotConfusable(name: string, known: readonly Approver[], same: Appr
  * @throws Fail `resource_not_found`; `conflict` where that person is another approver, present or removed
  */
 export async function linkApprover(
-  { db }: Pick<Platform, 'db'>,
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
   merchantId: string,
   { name, userId }: { name: string; userId: string },
 ): Promise<void> {
   const approver = await findApproverByName(db, merchantId, name);
   if (approver === undefined) throw new Fail('resource_not_found', `There is no approver ${name}.`);
   try {
-    await db
-      .updateTable('approver')
-      .set({ user_id: userId })
-      .where('merchant_id', '=', merchantId)
-      .where('approver_id', '=', approver.approver_id)
-      .execute();
+    await transact(db, async (tx) => {
+      await lockApprovers(tx, merchantId);
+      // Whoever decided in the console before is one approver from now on; votes on what is open are cast again.
+      await tx
+        .updateTable('approver')
+        .set({ user_id: null, from_console: false, removed_at: clock.nowSeconds() })
+        .where('merchant_id', '=', merchantId)
+        .where('user_id', '=', userId)
+        .where('from_console', '=', true)
+        .where('approver_id', '<>', approver.approver_id)
+        .execute();
+      await tx
+        .updateTable('approver')
+        .set({ user_id: userId })
+        .where('merchant_id', '=', merchantId)
+        .where('approver_id', '=', approver.approver_id)
+        .execute();
+    });
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
     throw new Fail('conflict', 'That person is, or was, another approver of this merchant.');
@@ -132,7 +144,7 @@ export async function removeApprover(platform: Platform, merchantId: string, nam
   if (approver === undefined) throw new Fail('resource_not_found', `There is no approver ${name}.`);
   await platform.db
     .updateTable('approver')
-    .set({ removed_at: platform.clock.nowSeconds() })
+    .set({ removed_at: platform.clock.nowSeconds(), from_console: false })
     .where('merchant_id', '=', merchantId)
     .where('approver_id', '=', approver.approver_id)
     .execute();

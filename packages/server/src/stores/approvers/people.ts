@@ -49,6 +49,7 @@ export async function approverOf(
           skeleton,
           token_digest: digestOf(makeApproverToken()),
           user_id: userId,
+          from_console: true,
           removed_at: null,
           created_at: clock.nowSeconds() + clockOffset,
         })
@@ -63,8 +64,9 @@ export async function approverOf(
 }
 
 /**
- * Follows a person's role: the votes of whoever may approve no more do not count, and those of whoever may again do. The
- * installation's own roles approve nothing.
+ * Follows a person's role: the votes of whoever may approve no more do not count, and those of whoever may again do. An
+ * approver whom the operator registered or removed stays as the operator left them: they have a token. The installation's
+ * own roles approve nothing.
  */
 export async function setMayApprove(
   tx: Tx,
@@ -78,5 +80,6 @@ export async function setMayApprove(
     .set({ removed_at: removedAt })
     .where('merchant_id', '=', merchantId)
     .where('user_id', '=', userId)
+    .where('from_console', '=', true)
     .execute();
 }

@@ -23,6 +23,8 @@ export interface Vote {
   decision: string;
   /** How many must agree; 2 by default. */
   required?: number;
+  /** People of the console vote on this too. */
+  countsPeople?: boolean;
 }
 
 export interface VoteCount {
@@ -79,7 +81,7 @@ export async function castVote(
   const ids = present.map((approver) => approver.approver_id);
   const voter = present.find((approver) => approver.approver_id === approverId);
   if (voter === undefined) throw new Fail('forbidden', 'This approver was removed.');
-  await checkAreTwoPeople(tx, vote, { merchantId, voter, present });
+  if (vote.countsPeople === true) await checkAreTwoPeople(tx, vote, { merchantId, voter, present });
   const { rows } = await sql`
     insert into vote (merchant_id, action, subject, approver_id, decision, created_at)
     values (${merchantId}, ${action}, ${subject}, ${approverId}, ${decision}, ${nowSeconds})

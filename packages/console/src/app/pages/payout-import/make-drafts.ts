@@ -1,7 +1,8 @@
-import { batchKey, type PlannedBatch } from '@florin/contract/payout-file';
-import type { PayoutBatch } from '@florin/contract/schemas';
+import { parseAmount } from '@florin/contract/money';
+import { batchKey, type FileItem, type PlannedBatch } from '@florin/contract/payout-file';
+import type { PayoutBatch, PayoutItem } from '@florin/contract/schemas';
 import { call, change, type Place, pathWith } from '../../api.ts';
-import { PAYOUT_BATCHES } from '../payout-items.tsx';
+import { allItems, PAYOUT_BATCHES } from '../payout-items.tsx';
 
 /** Under the reference other people are paid already. */
 export class ReferenceTaken extends Error {}
@@ -18,8 +19,27 @@ interface Keyed {
   earlier: PayoutBatch | undefined;
 }
 
-const isSame = (a: PlannedBatch, b: PayoutBatch) =>
-  a.currency === b.currency && a.network === b.network && a.items.length === b.total_count;
+const paysSame = ({ input }: FileItem, item: PayoutItem): boolean =>
+  input.address === item.address &&
+  parseAmount(input.amount) === parseAmount(item.amount) &&
+  (input.real_name ?? null) === item.real_name &&
+  (input.memo ?? null) === item.memo;
+
+/**
+ * Whether a batch that is there pays what the rows say, recipient by recipient: rows may have been changed since, and anybody
+ * of the merchant can make a batch under this key.
+ */
+async function isSame(planned: PlannedBatch, there: PayoutBatch, place: Place): Promise<boolean> {
+  if (planned.currency !== there.currency || planned.network !== there.network) return false;
+  const items = await allItems(there, place);
+  return (
+    items.length === planned.items.length &&
+    planned.items.every((row, index) => {
+      const item = items[index];
+      return item !== undefined && paysSame(row, item);
+    })
+  );
+}
 
 /**
  * Makes a draft for each planned batch; those that are there under the reference are taken as they are, so that this may be
@@ -37,11 +57,11 @@ export async function makeDrafts(
     const key = await batchKey(reference, index);
     keyed.push({ batch, key, earlier: await batchWith(key, place) });
   }
-  const other = keyed.find(({ batch, earlier }) => earlier !== undefined && !isSame(batch, earlier));
-  if (other?.earlier !== undefined)
-    throw new ReferenceTaken(
-      `Batch ${other.earlier.batch_id} (${other.earlier.status.replaceAll('_', ' ')}) was made under this reference with other rows. Look at it, and give another reference only where nobody is paid twice by it.`,
-    );
+  for (const { batch, earlier } of keyed)
+    if (earlier !== undefined && !(await isSame(batch, earlier, place)))
+      throw new ReferenceTaken(
+        `Batch ${earlier.batch_id} (${earlier.status.replaceAll('_', ' ')}) was made under this reference with other rows. Look at it, and give another reference only where nobody is paid twice by it.`,
+      );
   const batches: PayoutBatch[] = [];
   for (const { batch, key, earlier } of keyed) {
     batches.push(earlier ?? (await create(batch, { reference, key, place })));
