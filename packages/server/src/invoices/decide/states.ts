@@ -17,7 +17,7 @@ export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
 });
 
 /**
- * State of the payment page, as `payments` has it (`InvoicePageState`), or `none`, or `canceled` by a decision. `money`: money was seen and is not final · `frozen`: a person must decide · `paid`: it has
+ * State of the payment page, as `payments` has it (`InvoicePageState`), or `none`, or `canceled` by a decision. `money`: money was seen that may still pay it · `frozen`: a person must decide · `paid`: it has
  * paid the invoice, which is not updated yet · `expired`, `canceled`: ended.
  */
 export type PageState = 'none' | 'open' | 'money' | 'frozen' | 'paid' | 'expired' | 'canceled';

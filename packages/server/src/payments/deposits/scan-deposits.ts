@@ -13,7 +13,7 @@ import { scanNetwork } from './scan-network.ts';
 /** The interval of scans is the time since the last deposit on the network, divided by this. */
 const QUIET_DIVISOR = 20;
 const INTERVAL_MIN_MS = 1_000;
-/** At most 5 s while a payment is open, else 10 min: addresses are watched for late money for ever. */
+/** At most 5 s while a payment is open or something seen is not final, else 10 min: addresses are watched for late money for ever. */
 const INTERVAL_OPEN_MAX_MS = 5_000;
 const INTERVAL_WATCH_MAX_MS = 600_000;
 
