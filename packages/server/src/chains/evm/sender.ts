@@ -255,13 +255,16 @@ export class EvmSender {
     return { ...checked, tank: { ...checked.tank, ...(await this.#topUpLimit()) } };
   }
 
-  /** A signer that is away signs nothing anyway: what its policy says is not missed. */
+  /**
+   * What the policy allows at once. While nobody knows, no gas is ordered: an order outlives the outage, and one above the
+   * limit is never signed.
+   */
   async #topUpLimit(): Promise<Pick<Precheck['tank'], 'topUpMax'>> {
     try {
       const limits = await this.#options.signer.limits();
       return limits === undefined ? {} : { topUpMax: limits.gasTopUp };
     } catch (error) {
-      if (error instanceof SignerUnavailable) return {};
+      if (error instanceof SignerUnavailable) return { topUpMax: 0n };
       throw error;
     }
   }

@@ -59,7 +59,10 @@ async function block(
   { attempt, blocked, transfers }: BlockedAttempt & { transfers: readonly TransferRow[] },
 ): Promise<void> {
   const own = transfers.filter((transfer) => transfer.group_id === attempt.group_id);
-  const since = Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds);
+  const since =
+    own.length > 0
+      ? Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds)
+      : await firstAttemptAt(tx, attempt);
   const until = nowSeconds + blockSeconds(nowSeconds - since);
   await sql`
     insert into transfer_hold (merchant_id, group_id, reason, held_at, until)
@@ -68,15 +71,24 @@ async function block(
       until = excluded.until`.execute(tx);
 }
 
-/** Whether a group waits until the signer is asked again. */
+/** When the first attempt was made of a group that has no transfers. */
+async function firstAttemptAt(tx: Tx, { merchant_id, group_id, created_at }: AttemptRow): Promise<number> {
+  const { rows } = await sql<{ at: bigint | null }>`
+    select min(created_at) as at from transfer_attempt
+    where merchant_id = ${merchant_id} and group_id = ${group_id}`.execute(tx);
+  return Number(rows[0]?.at ?? created_at);
+}
+
+/** Whether one of some groups waits until the signer is asked again. */
 export async function isBlocked(
   tx: Tx,
-  { nowSeconds }: Pick<SendContext, 'nowSeconds'>,
-  { merchant_id: merchantId, activation_id: groupId }: { merchant_id: string; activation_id: string },
+  { merchant: { merchantId }, nowSeconds }: Pick<SendContext, 'merchant' | 'nowSeconds'>,
+  groupIds: readonly string[],
 ): Promise<boolean> {
   const { rows } = await sql`
     select from transfer_hold
-    where merchant_id = ${merchantId} and group_id = ${groupId} and until > ${nowSeconds}`.execute(tx);
+    where merchant_id = ${merchantId} and group_id = any(${groupIds}::uuid[]) and until > ${nowSeconds}
+    limit 1`.execute(tx);
   return rows.length > 0;
 }
 

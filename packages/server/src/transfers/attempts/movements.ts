@@ -106,9 +106,8 @@ export async function readUnderWay(
         join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.id and t.charge is null
         where own.currency = ${currency}) as outgoing,
       exists (select from own where movement ->> 'kind' = 'approve' and movement ->> 'asset' = ${currency}) as approving,
-      (select coalesce(sum((movement ->> 'amount')::numeric), 0)::text from live where movement ->> 'kind' = 'gas') as gas`.execute(
-    tx,
-  );
+      (select coalesce(sum((movement ->> 'amount')::numeric), 0)::text from live
+        where movement ->> 'kind' = 'gas' and movement ->> 'to' is null) as gas`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error('a sum has a row');
   return {

@@ -1,5 +1,6 @@
 import { type RotatedKeyRef, WEI_PER_UNIT } from '../../chains/port/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
+import { isBlocked } from '../attempts/blocked-attempts.ts';
 import { movementOf, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
@@ -71,6 +72,8 @@ async function coverWallet(context: SendContext, { keyRef, sender, attempts }: U
     await assertPresentWallet(tx, context, true);
     // Whoever has the old key may have used its sequences: what the chain has says nothing of this database.
     await lockWallet(tx, { network: chain.network, sender, chainNext: null });
+    // The signer has refused a top-up: another one would take a sequence of the tank and be filled, each time.
+    if (await isBlocked(tx, context, [first.group_id])) return undefined;
     if (await isGettingGas(tx, rotation, { to: keyRef, tank: tankWallet })) return undefined;
     const { gasCeiling } = await readSettings(tx, merchant, TRANSFER_SETTINGS);
     await lockWallet(tx, tankWallet);

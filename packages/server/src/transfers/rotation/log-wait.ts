@@ -7,7 +7,7 @@ const WAITS: Partial<Record<RotationWait, string>> = {
   tank_low:
     'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
   gas_ceiling:
-    'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow',
+    'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow, or the signer does not answer',
   refused:
     'a token does not leave a rotated wallet: it is paused, its issuer has blocked a wallet, or its moves revert',
   owner: 'the collector still names a rotated wallet: run florin signer rotate once more',

@@ -189,14 +189,17 @@ async function moveOn(
     .execute();
 }
 
-/** Ether that the gas tank has given to rotated wallets for a rotation, or may still, in wei. */
+/**
+ * Ether that the gas tank has given to rotated wallets for a rotation, or may still, in wei. What reverted in a block counts too: whoever
+ * has the old key can make it revert, and each try costs its fee and a part of the signer's day.
+ */
 export async function sumGiven(
   db: Db,
   { merchant_id, rotation_id }: Pick<RotationRow, 'merchant_id' | 'rotation_id'>,
 ): Promise<bigint> {
   const { rows } = await sql<{ given: string }>`
     select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as given from transfer_attempt
-    where merchant_id = ${merchant_id} and group_id = ${rotation_id} and status <> 'failed'
+    where merchant_id = ${merchant_id} and group_id = ${rotation_id} and (status <> 'failed' or height is not null)
       and movement ->> 'kind' = 'gas' and movement ->> 'to' like 'hot:%'`.execute(db);
   return BigInt(rows[0]?.given ?? 0);
 }

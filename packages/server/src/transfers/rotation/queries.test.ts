@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPlatform } from '../../../../../test/platform.ts';
+import { newId } from '../../platform/db/ids/index.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { sumGiven } from './queries.ts';
+
+let platform: Platform;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ platform, close } = await openPlatform());
+});
+afterAll(() => close());
+
+test('what the tank has given a rotated wallet counts to the ceiling unless it was never in a block', async () => {
+  const [merchant_id, rotation_id] = [newId(), newId()];
+  const TOPS_UP = [
+    ['succeeded', 9n, 'hot:0', 1n],
+    ['sent', null, 'hot:0', 10n],
+    // It reverted: the wallet has code that refuses ether, and its next try would count to nothing again.
+    ['failed', 9n, 'hot:1', 100n],
+    ['failed', null, 'hot:0', 1_000n],
+    ['succeeded', 9n, undefined, 10_000n],
+  ] as const;
+  for (const [index, [status, height, to, amount]] of TOPS_UP.entries()) {
+    const attempt_id = newId();
+    await platform.db
+      .insertInto('transfer_attempt')
+      .values({
+        merchant_id,
+        attempt_id,
+        group_id: rotation_id,
+        network: 'erc20',
+        currency: 'USDT',
+        key_ref: 'tank',
+        sender: 'tank',
+        sequence: BigInt(index),
+        ordinal: BigInt(index),
+        status,
+        height,
+        item_ids: [attempt_id],
+        movement: JSON.stringify({ kind: 'gas', amount: String(amount), ...(to && { to }) }),
+        created_at: 1,
+      })
+      .execute();
+  }
+  expect(await sumGiven(platform.db, { merchant_id, rotation_id })).toBe(111n);
+});
