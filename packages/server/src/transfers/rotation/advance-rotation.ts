@@ -1,4 +1,4 @@
-import type { Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 import {
   type Chain,
   ChainUnavailable,
@@ -99,6 +99,10 @@ interface Rotating {
   run: Pick<JobRun, 'step'>;
 }
 
+/** An attempt has a currency, also one that moves ether: a token that the network has. */
+const tokenOfNetwork = ({ wallets }: RotationFacts): Asset =>
+  wallets.flatMap(({ tokens }) => [...tokens.keys()])[0] ?? 'USDT';
+
 async function takeStep(
   { deps, merchant, network, run }: Rotating,
   rotation: RotationRow,
@@ -125,7 +129,7 @@ async function takeStep(
       const keyRef = decided.by === 'tank' ? TANK_KEY_REF : decided.by;
       const groupId = rotation.rotation_id;
       const { movement } = decided;
-      const currency = (movement.kind === 'move' ? movement.asset : null) ?? 'USDT';
+      const currency = (movement.kind === 'move' ? movement.asset : null) ?? tokenOfNetwork(facts);
       await reserveMovement(tx, { merchantId, groupId, currency, keyRef, wallet, movement }, nowSeconds);
       const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: realMs, payload: { groupId } };
       await enqueue(tx, [{ ...job, followsClock: true }]);
