@@ -99,7 +99,7 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     await signIn.getByRole('button', { name: 'Sign in', exact: true }).click();
     await other.page.getByText('You are signed in as finn@example.com: finance of Sandbox.').waitFor();
     await keep(other.page, 'console-account');
-    await other.page.locator('#sessions').getByRole('button', { name: 'End' }).click();
+    await other.page.locator('#sessions').getByRole('button', { name: 'End', exact: true }).click();
     await other.page.getByText('The session has ended.').waitFor();
     expect([...faults, ...other.faults]).toEqual([]);
     await page.goto(new URL('/console/account', link).href);

@@ -119,11 +119,11 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     const mend = page.getByRole('region', { name: /^To mend in pb_/ });
     await mend.getByText('invalid', { exact: true }).waitFor();
     await looks(page, 'payout-drafts');
-    await mend.getByRole('button', { name: 'Mend' }).click();
+    await mend.getByRole('button', { name: 'Mend', exact: true }).click();
     const address = page.getByRole('dialog').getByLabel('Address');
     expect(await address.getAttribute('aria-invalid')).toBe('true');
     await address.fill(erc20.succeed);
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: /^Submit the batch: .* USDT with fees$/ }).click();
     await page
       .getByRole('table', { name: 'Batches' })

@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByRole('dialog').getByLabel('URL').fill('https://webhooks.test/200');
     await page.getByRole('checkbox', { name: /^payment\.completed/ }).check();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('*, payment.completed').waitFor();
     await page.getByRole('button', { name: 'Send missed' }).click();
     await page.getByLabel('Since').fill('2020-01-01T00:00');
@@ -338,7 +338,7 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     const ada = page.getByRole('row', { name: /ada@example\.com/ });
     await ada.getByRole('button', { name: 'Change role' }).click();
     await page.getByRole('dialog').getByLabel('Role').selectOption('support');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await ada.getByText('support', { exact: true }).waitFor();
     await ada.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();

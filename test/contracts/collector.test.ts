@@ -116,7 +116,8 @@ describe.skipIf(!hasAnvil())('Collector: accounts and charges', () => {
       await mined(collector.write.moveHome([world.account, next], by(owner)));
       expect((await collector.read.accountAt([world.account]))[2]).toBe(freshAddress(3));
       // Naming the present home ends the move.
-      await mined(collector.write.moveHome([world.account, freshAddress(3)], by(owner)));
+      const stopped = await mined(collector.write.moveHome([world.account, freshAddress(3)], by(owner)));
+      expect(stopped.status).toBe('success');
       await world.passTime(3 * DAY);
       expect((await collector.read.accountAt([world.account]))[2]).toBe(freshAddress(3));
     });
