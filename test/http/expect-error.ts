@@ -90,9 +90,11 @@ function expectStructuredError(answer: AnyAnswer, expected: ExpectedError): void
 
 /** An error's text without what differs from answer to answer. */
 export function withoutIds(answer: AnyAnswer): string {
-  return answer.text
-    .replace(/"request_id":"[^"]*"/, '"request_id":""')
-    // Of a request that names no key there is nothing to read.
-    .replace(/,"request_log_url":"[^"]*"/, '')
-    .replace(/"timestamp":\d+/, '"timestamp":0');
+  return (
+    answer.text
+      .replace(/"request_id":"[^"]*"/, '"request_id":""')
+      // Of a request that names no key there is nothing to read.
+      .replace(/,"request_log_url":"[^"]*"/, '')
+      .replace(/"timestamp":\d+/, '"timestamp":0')
+  );
 }
