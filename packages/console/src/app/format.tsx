@@ -18,6 +18,13 @@ export const Amount = ({ units, currency }: { units: number; currency: string })
 );
 
 const EXACT_TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+/** An amount that the API writes as a decimal. */
+export const AmountText = ({ text, currency }: { text: string; currency: string }) => (
+  <span className="amount">
+    {text} {currency}
+  </span>
+);
+
 const TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** A time of the API, in Unix seconds, in the zone of the browser. */

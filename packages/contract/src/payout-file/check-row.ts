@@ -35,7 +35,8 @@ const LENGTHS_MAX = { address: 256, real_name: 500, memo: 128 } as const;
 const known = <T extends string>(words: readonly T[], text: string | undefined): T | undefined =>
   words.find((word) => word === text);
 
-const short = (text: string) => JSON.stringify(text.slice(0, SHOWN_MAX));
+/** A value within a message. */
+export const short = (text: string): string => JSON.stringify(text.slice(0, SHOWN_MAX));
 
 /**
  * What a row alone can tell; whether an address is one, the service says.

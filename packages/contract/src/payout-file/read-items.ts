@@ -6,6 +6,7 @@ import {
   type Payout,
   type PayoutCells,
   type PayoutField,
+  short,
 } from './check-row.ts';
 import { type CsvRow, csvRows, FileFault } from './csv-rows.ts';
 
@@ -43,7 +44,7 @@ export const FAULT_COLUMN = 'error';
 
 const isField = (name: string): name is PayoutField => PAYOUT_FIELDS.some((field) => field === name);
 
-/** The rows of a CSV with a heading, whatever is in their cells, and the faults of those that cannot be read. */
+/** Reads a CSV with a heading. Cells are not checked; rows that cannot be split into them are faults. */
 export function readRows(text: string): { rows: PayoutRow[]; faults: string[] } {
   const faults: string[] = [];
   const rows: PayoutRow[] = [];
@@ -103,10 +104,7 @@ function readHeading({ number, cells }: CsvRow): string[] {
   for (const [i, name] of names.entries()) {
     const where = `row ${number}, column ${i + 1}`;
     if (!isField(name) && name !== FAULT_COLUMN)
-      throw new FileFault(
-        where,
-        `${JSON.stringify(name.slice(0, 40))} is none of ${PAYOUT_FIELDS.join(', ')}`,
-      );
+      throw new FileFault(where, `${short(name)} is none of ${PAYOUT_FIELDS.join(', ')}`);
     if (names.indexOf(name) !== i) throw new FileFault(where, `there are two columns ${name}`);
   }
   return names;

@@ -1,7 +1,7 @@
 import type { PayoutBatch, Refund } from '@florin/contract/schemas';
 import { Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Section } from '../detail.tsx';
-import { Amount, CopyId, Maybe, NETWORK_NAMES, Time } from '../format.tsx';
+import { Amount, AmountText, CopyId, Maybe, NETWORK_NAMES, Time } from '../format.tsx';
 import { type Column, Rows } from '../list.tsx';
 import { usePlace } from '../place.ts';
 import { Trouble } from '../trouble.tsx';
@@ -11,11 +11,7 @@ const BATCH_COLUMNS: readonly Column<PayoutBatch>[] = [
   {
     title: 'Total',
     isNumber: true,
-    cell: ({ total_amount, currency }) => (
-      <span className="amount">
-        {total_amount} {currency}
-      </span>
-    ),
+    cell: ({ total_amount, currency }) => <AmountText text={total_amount} currency={currency} />,
   },
   { title: 'Recipients', isNumber: true, cell: ({ total_count }) => total_count },
   {

@@ -20,7 +20,7 @@ const FOLDERS = new Map([
   ['payout_batch', 'payouts'],
 ]);
 
-/** Each kind of resource has its id under a name of its own. */
+/** The id of the resource: payments call it `id`, refunds `refund_id`, payout batches `batch_id`. */
 function idOf({ data }: Event): string | undefined {
   const { id, refund_id, batch_id } = data.object as Record<string, unknown>;
   return [id, refund_id, batch_id].find((one) => typeof one === 'string');
@@ -54,7 +54,7 @@ const EVENTS: ListDefinition<Event> = {
   },
 };
 
-/** What each type says, for whoever chooses what to be sent. */
+/** The types of events, with their meaning. */
 const Catalogue = () => (
   <details>
     <summary>What the types say</summary>

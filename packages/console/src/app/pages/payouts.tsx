@@ -1,7 +1,7 @@
 import type { PayoutBatch } from '@florin/contract/schemas';
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
+import { AmountText, CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay, usePlace } from '../place.ts';
 
@@ -14,11 +14,7 @@ const PAYOUTS: ListDefinition<PayoutBatch> = {
     {
       title: 'Total',
       isNumber: true,
-      cell: ({ total_amount, currency }) => (
-        <span className="amount">
-          {total_amount} {currency}
-        </span>
-      ),
+      cell: ({ total_amount, currency }) => <AmountText text={total_amount} currency={currency} />,
     },
     { title: 'Status', cell: ({ status }) => <Status name={status} /> },
     { title: 'Items', isNumber: true, cell: ({ total_count }) => total_count },

@@ -44,7 +44,7 @@ const definitionOf = (path: string): ListDefinition<LoggedRequest> => ({
   },
 });
 
-/** What servers asked with the keys of the store. */
+/** API requests that keys of the store have signed. */
 export function RequestsPage() {
   const { merchant, store } = usePlace();
   const mayRead = useMay('see_requests');

@@ -21,7 +21,7 @@ interface User {
 
 const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'];
 
-/** What a person may choose: admins make nobody who approves. */
+/** The roles that a person may give. Admins give neither `owner` nor `approver`. */
 const rolesFor = (own: string): string[] =>
   own === 'admin' ? ROLES.filter((role) => role !== 'owner' && role !== 'approver') : ROLES;
 

@@ -10,7 +10,7 @@ interface Waiting {
   refunds: Refund[];
 }
 
-/** What waits for approval at the merchant of the page; nothing is asked for those who do not decide. */
+/** Payouts and refunds of the merchant that wait for approval. People who may not approve send no request for them. */
 export function useWaiting() {
   const place = usePlace();
   return useQuery({

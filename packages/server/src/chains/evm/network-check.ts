@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
 import { RpcEndpoint } from '../rpc/endpoint.ts';
 import { EndpointFailed, JSON_RPC } from '../rpc/messages.ts';
-import { NetworkCheck } from '../rpc/network-check.ts';
+import { CheckedRpc, NetworkCheck } from '../rpc/network-check.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
 import type { EndpointReport } from '../rpc/report.ts';
 import { identityOf } from './identity.ts';
@@ -52,42 +52,18 @@ export async function checkEvmEndpoints(
 }
 
 /** A node that answers once tokens and contracts were found as configured, and compares them each hour. */
-export class CheckedNode implements EvmNode {
-  readonly #node: EvmNode;
-  readonly #check: NetworkCheck;
-
+export class CheckedNode extends CheckedRpc<EvmNode> implements EvmNode {
   constructor(node: EvmNode, network: EvmNetwork, log: Logger) {
-    this.#node = node;
     const { requests, findMistakes } = contractQuestions(network);
-    this.#check = new NetworkCheck(
+    const check = new NetworkCheck(
       { network: 'erc20', name: network.name, log },
       async () => findMistakes(await node.agreedMany(requests))[0],
     );
-  }
-
-  async call(method: string, params: readonly unknown[]): Promise<unknown> {
-    await this.#check.assertRight();
-    return await this.#node.call(method, params);
-  }
-
-  async agreed(method: string, params: readonly unknown[]): Promise<unknown> {
-    await this.#check.assertRight();
-    return await this.#node.agreed(method, params);
-  }
-
-  async callMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
-    await this.#check.assertRight();
-    return await this.#node.callMany(requests);
-  }
-
-  async agreedMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
-    await this.#check.assertRight();
-    return await this.#node.agreedMany(requests);
+    super(node, check);
   }
 
   async newest(tag: 'latest' | 'finalized'): Promise<unknown> {
-    await this.#check.assertRight();
-    return await this.#node.newest(tag);
+    return await (await this.checked()).newest(tag);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { Logger } from '../../platform/observability/index.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import type { NodeRequest, RpcNode } from './node.ts';
 
 const CHECK_EVERY_MS = 3_600_000;
 /** Somebody corrects it, or one answer was a node's mistake. */
@@ -48,5 +49,38 @@ export class NetworkCheck {
     if (mistake !== undefined && mistake !== this.#checked?.mistake)
       log.error(`${name} is stopped: ${mistake}. Correct the networks file and start again.`);
     this.#checked = { atMs: performance.now(), mistake };
+  }
+}
+
+/** What every network's node answers, once its check was passed. */
+export abstract class CheckedRpc<Node extends RpcNode> implements RpcNode {
+  readonly #node: Node;
+  readonly #check: NetworkCheck;
+
+  constructor(node: Node, check: NetworkCheck) {
+    this.#node = node;
+    this.#check = check;
+  }
+
+  /** The node. @throws ChainUnavailable while it is not the one that was configured */
+  protected async checked(): Promise<Node> {
+    await this.#check.assertRight();
+    return this.#node;
+  }
+
+  async call(method: string, params: readonly unknown[]): Promise<unknown> {
+    return await (await this.checked()).call(method, params);
+  }
+
+  async agreed(method: string, params: readonly unknown[]): Promise<unknown> {
+    return await (await this.checked()).agreed(method, params);
+  }
+
+  async callMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return await (await this.checked()).callMany(requests);
+  }
+
+  async agreedMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return await (await this.checked()).agreedMany(requests);
   }
 }

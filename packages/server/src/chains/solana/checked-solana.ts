@@ -5,7 +5,7 @@ import { createJsonPoster } from '../../platform/outbound/index.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { RpcEndpoint } from '../rpc/endpoint.ts';
 import { EndpointFailed, JSON_RPC } from '../rpc/messages.ts';
-import { NetworkCheck } from '../rpc/network-check.ts';
+import { CheckedRpc, NetworkCheck } from '../rpc/network-check.ts';
 import type { NodeRequest } from '../rpc/node.ts';
 import type { EndpointReport } from '../rpc/report.ts';
 import { identityOf } from './endpoints.ts';
@@ -50,47 +50,22 @@ function mintFault(account: unknown): string | undefined {
 }
 
 /** A node that answers once tokens were found as configured, and compares them each hour. */
-export class CheckedSolana implements SolanaNode {
-  readonly #node: SolanaNode;
-  readonly #check: NetworkCheck;
-
+export class CheckedSolana extends CheckedRpc<SolanaNode> implements SolanaNode {
   constructor(node: SolanaNode, network: SolanaNetwork, log: Logger) {
-    this.#node = node;
     const { request, findMistakes } = mintQuestion(network);
-    this.#check = new NetworkCheck({ network: 'spl', name: network.name, log }, async () => {
+    const check = new NetworkCheck({ network: 'spl', name: network.name, log }, async () => {
       const [answer] = await node.agreedMany([request]);
       return findMistakes(readResult(answer))[0];
     });
-  }
-
-  async call(method: string, params: readonly unknown[]): Promise<unknown> {
-    await this.#check.assertRight();
-    return await this.#node.call(method, params);
-  }
-
-  async agreed(method: string, params: readonly unknown[]): Promise<unknown> {
-    await this.#check.assertRight();
-    return await this.#node.agreed(method, params);
-  }
-
-  async callMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
-    await this.#check.assertRight();
-    return await this.#node.callMany(requests);
-  }
-
-  async agreedMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
-    await this.#check.assertRight();
-    return await this.#node.agreedMany(requests);
+    super(node, check);
   }
 
   async newest(commitment: Commitment): Promise<Epoch> {
-    await this.#check.assertRight();
-    return await this.#node.newest(commitment);
+    return await (await this.checked()).newest(commitment);
   }
 
   async newestBlockhash(): Promise<NamedBlockhash> {
-    await this.#check.assertRight();
-    return await this.#node.newestBlockhash();
+    return await (await this.checked()).newestBlockhash();
   }
 }
 

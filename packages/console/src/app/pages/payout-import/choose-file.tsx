@@ -6,7 +6,7 @@ import { saveFile } from '../../csv.ts';
 const BYTES_MAX = 20_000_000;
 const FAULTS_SHOWN = 20;
 
-/** A file whose rows could be read, whatever is in them. */
+/** A file that was read; its cells are not checked yet. */
 export interface ReadFile {
   name: string;
   rows: PayoutRow[];
