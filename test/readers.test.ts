@@ -19,9 +19,9 @@ import { comparedText as solanaCompared } from '../packages/server/src/chains/so
 import * as solanaCursor from '../packages/server/src/chains/solana/cursor.ts';
 import * as solanaAnswers from '../packages/server/src/chains/solana/node-answers.ts';
 import { readSigned as readSignedSolana } from '../packages/server/src/chains/solana/signing.ts';
-import { comparedText as tronCompared } from '../packages/server/src/chains/tron/compared.ts';
 import { textOf } from '../packages/server/src/chains/tron/contract-call.ts';
 import * as tronAnswers from '../packages/server/src/chains/tron/node-answers.ts';
+import { reducerOf, comparedText as tronCompared } from '../packages/server/src/chains/tron/reduced.ts';
 import { readSigned as readSignedTron } from '../packages/server/src/chains/tron/signing.ts';
 import { TRON_HTTP } from '../packages/server/src/chains/tron/wire.ts';
 import { readAmount } from '../packages/server/src/checkout/links/read-amount.ts';
@@ -101,7 +101,11 @@ const READERS: Record<string, (text: string) => unknown> = {
   'bytes of a Solana node': (text) => solanaAnswers.readBase64([text, 'base64'], 'x'),
   'signed bytes of Tron': (text) => readSignedTron(text),
   'an answer of a Tron node': (text) => TRON_HTTP.read(text, 1),
-  'what two Tron nodes are compared by': (text) => tronCompared(`wallet/${text}`, { id: text, log: [text] }),
+  'what two Tron nodes are compared by': (text) =>
+    tronCompared(
+      `wallet/${text}`,
+      reducerOf(new Map())('wallet/gettransactioninfobyid', { id: text, log: [text, { topics: [text] }] }),
+    ),
   'bytes of a Tron node': (text) => tronAnswers.readHex(text, 'x'),
   'a message of a Tron node': (text) => textOf(text),
   'a quantity of a node': (text) => nodeAnswers.readQuantity(text, 'it'),

@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { TestTronUSDT, TestUSDC } from '../../../contracts/artifacts/index.ts';
 import { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
-import { TronFeed } from '../../../packages/server/src/chains/tron/feed.ts';
+import { type FeedOptions, TronFeed } from '../../../packages/server/src/chains/tron/feed.ts';
 import type { TronNetwork } from '../../../packages/server/src/chains/tron/network.ts';
 import type { TronNode as RpcTronNode } from '../../../packages/server/src/chains/tron/node.ts';
 import { TronChain } from '../../../packages/server/src/chains/tron/tron-chain.ts';
@@ -29,6 +29,14 @@ export const FINAL_BLOCKS = 4;
 const SOME = 10n ** 15n;
 const OLD_BLOCKS = 5;
 const UNLIMITED = 2n ** 256n - 1n;
+
+interface OpenOptions {
+  account?: number;
+  network?: TronNetwork;
+  signer?: TronKeySigner;
+  /** Nothing is kept by default. */
+  feed?: TronFeed | FeedOptions;
+}
 
 /** A local Tron, and people on it who pay. */
 export class TronEnvironment {
@@ -85,14 +93,25 @@ export class TronEnvironment {
     return new TronEndpoints(network, { log: createLogger('silent'), timeoutMs: 5_000, restMs: 0 });
   }
 
+  feed(
+    node: RpcTronNode,
+    options: FeedOptions = { refreshMs: 0, keepMs: 0 },
+    network = this.network,
+  ): TronFeed {
+    return new TronFeed(node, network, options);
+  }
+
   /** A merchant's chain as this node shows it. */
-  open(node: RpcTronNode, { account = 1, network = this.network, signer = this.signer } = {}): TronChain {
+  open(
+    node: RpcTronNode,
+    { account = 1, network = this.network, signer = this.signer, feed }: OpenOptions = {},
+  ): TronChain {
     const hot = KEYS.hot(account).address;
     this.node.fund(hot, 100_000 * TRX);
     return new TronChain({
       network,
       node,
-      feed: new TronFeed(node, network, { refreshMs: 0, keepMs: 0 }),
+      feed: feed instanceof TronFeed ? feed : this.feed(node, feed, network),
       wallets: {
         hot,
         resource: KEYS.hot(0).address,

@@ -25,6 +25,10 @@ export class LosingNode implements TronNode {
     return this.#node.newest(view);
   }
 
+  everywhere(request: NodeRequest) {
+    return this.#node.everywhere(request);
+  }
+
   call(method: string, params: readonly unknown[]): Promise<unknown> {
     return this.#node.call(method, params);
   }

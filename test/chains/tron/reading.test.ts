@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port.ts';
 import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
+import { TRANSFER_TOPIC } from '../../../packages/server/src/chains/tron/listed-tokens.ts';
+import { comparedText, reducerOf } from '../../../packages/server/src/chains/tron/reduced.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import type { TronEndpoint } from '../../nodes/tron/node.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
@@ -32,6 +34,7 @@ describe.skipIf(!hasAnvil())('reading Tron', () => {
   afterEach(() => {
     for (const { view, faults } of [local.node.endpoint, ...others]) {
       Object.assign(view, { lag: 0, solidLag: 0, solid: true });
+      view.swollen.clear();
       faults.clear();
     }
   });
@@ -77,16 +80,141 @@ describe.skipIf(!hasAnvil())('reading Tron', () => {
     await local.mine(FINAL_BLOCKS);
     const silent = lying(own, (method, answer) => (method === INFOS ? [] : answer));
     const query = { level: 'final', cursor, watch: [address] } as const;
-    await expect(local.open(silent).scan(query)).rejects.toThrow(
-      /leave out the transactions of the final block/,
-    );
+    await expect(local.open(silent).scan(query)).rejects.toThrow(/leave out transactions of the final block/);
     const strange = lying(own, (method, answer, [fields]) =>
       method === INFOS && Array.isArray(answer)
         ? answer.map((one) => ({ ...one, blockNumber: Number(Object(fields).num) + 1 }))
         : answer,
     );
     await expect(local.open(strange).scan(query)).rejects.toThrow(/of another block than was asked for/);
+    const other = lying(own, (method, answer) =>
+      method === INFOS && Array.isArray(answer) ? answer.slice(1) : answer,
+    );
+    await expect(local.open(other).scan(query)).rejects.toThrow(/leave out transactions of the final block/);
     expect((await local.open(own).scan(query)).transfers).toHaveLength(1);
+  });
+
+  test('a block that is too large for one exchange, by what somebody else has logged, is read transaction by transaction', async () => {
+    const { address, cursor, txId } = await paid();
+    const { chain, endpoint } = local.node;
+    const stranger = local.wallet('a stranger');
+    // In one block with the payment.
+    const [undone] = await chain.fork(1);
+    const large = await local.pay([
+      { from: local.wallet('a payer'), to: stranger, asset: 'USDT', amount: 1n },
+    ]);
+    const other = (await chain.fork(1)).find(({ id }) => id === large);
+    for (const tx of [undone, other]) if (tx !== undefined) chain.pool.set(tx.id, tx);
+    await local.mine(1);
+    for (const { view } of [endpoint, ...others]) view.swollen.set(large, 9_000_000);
+    const query = (level: 'tip' | 'final') => ({ level, cursor, watch: [address, stranger] }) as const;
+    const expected = [
+      { txId, amount: 7_000_000n, index: 0 },
+      { txId: large, amount: 1n, index: 1 },
+    ];
+    expect((await local.open(own).scan(query('tip'))).transfers).toMatchObject(expected);
+    await local.mine(FINAL_BLOCKS);
+    expect((await local.open(own).scan(query('final'))).transfers).toMatchObject(expected);
+    expect((await local.open(two).scan(query('final'))).transfers).toMatchObject(expected);
+    const lacking = lying(own, (method, answer) =>
+      method.endsWith('/gettransactioninfobyid') ? {} : answer,
+    );
+    await expect(local.open(lacking).scan(query('final'))).rejects.toThrow(/lack a transaction of the block/);
+  });
+
+  test('final blocks that fall to another fork and grow again are not taken from what was kept', async () => {
+    const { address, cursor, txId } = await paid();
+    await local.mine(FINAL_BLOCKS);
+    const chain = local.open(own, { feed: { refreshMs: 0, keepMs: 600_000 } });
+    const scan = async () => (await chain.scan({ level: 'final', cursor, watch: [address] })).transfers;
+    expect(await scan()).toMatchObject([{ txId }]);
+    // Deeper than finality: what was final is below the newest block for a while, and then other blocks are in its place.
+    const { number } = local.node.chain.head;
+    await local.node.chain.fork(FINAL_BLOCKS + 1);
+    expect(await scan()).toEqual([]);
+    while (local.node.chain.head.number < number - 1) {
+      await local.mine(1);
+      expect(await scan()).toEqual([]);
+    }
+    await local.mine(FINAL_BLOCKS);
+    expect(await scan()).toEqual([]);
+  });
+
+  test('who reads days of blocks lets the others read theirs in between', async () => {
+    const { address, cursor } = await paid();
+    await local.mine(FINAL_BLOCKS);
+    const feed = { refreshMs: 60_000, keepMs: 600_000 };
+    let blocks = 0;
+    const counted = lying(own, (method, answer) => {
+      if (method === INFOS) blocks += 1;
+      return answer;
+    });
+    const shared = local.feed(counted, feed);
+    const days = local.open(counted, { feed: shared });
+    const newest = local.open(counted, { account: 2, feed: shared });
+    await days.head();
+    const long = days.scan({ level: 'final', cursor: null, watch: [address] });
+    const short = newest.scan({ level: 'final', cursor, watch: [address] }).then(() => blocks);
+    await long;
+    // Two turns of the other at most.
+    expect(await short).toBeLessThanOrEqual(2 * 16 + FINAL_BLOCKS + 1);
+    expect(blocks).toBeGreaterThan(4 * 16);
+  });
+
+  test('two nodes agree on what is read, whatever fields and spellings else differ', () => {
+    const account = 'ab'.repeat(20);
+    const reduce = reducerOf(new Map([[account, 'USDT']]));
+    const compared = (call: string, answer: unknown) => comparedText(call, reduce(call, answer));
+    const log = {
+      address: account,
+      topics: [TRANSFER_TOPIC, '0a'.repeat(32), '0b'.repeat(32)],
+      data: '0c'.repeat(32),
+    };
+    const info = {
+      id: 'ef'.repeat(32),
+      blockNumber: 7,
+      blockTimeStamp: 3_000,
+      receipt: { result: 'SUCCESS' },
+      log: [log],
+    };
+    const shouting = {
+      ...log,
+      address: account.toUpperCase(),
+      topics: log.topics.map((one) => one.toUpperCase()),
+    };
+    const same = {
+      ...info,
+      id: info.id.toUpperCase(),
+      fee: 0,
+      result: 'SUCESS',
+      version: 5,
+      receipt: { result: 'SUCCESS', net_usage: 345 },
+      log: [{ ...shouting, removed: false }],
+    };
+    expect(compared(INFOS, [same])).toBe(compared(INFOS, [info]));
+    for (const other of [
+      { fee: 1 },
+      { result: 'FAILED' },
+      { receipt: { result: 'REVERT' } },
+      { blockNumber: 8 },
+      { log: [] },
+      { log: [{ ...log, data: '0d'.repeat(32) }] },
+      // Of another token, so that the transfer has another place.
+      { log: [{ ...log, address: 'cd'.repeat(20) }, log] },
+    ])
+      expect(compared(INFOS, [{ ...info, ...other }])).not.toBe(compared(INFOS, [info]));
+    const call = 'walletsolidity/triggerconstantcontract';
+    const answered = {
+      result: { result: true },
+      constant_result: ['0a'],
+      energy_used: 5,
+      transaction: { ret: [{}] },
+    };
+    expect(compared(call, { ...answered, energy_used: 6, logs: [] })).toBe(compared(call, answered));
+    expect(compared(call, { ...answered, constant_result: ['0b'] })).not.toBe(compared(call, answered));
+    expect(compared(call, { ...answered, result: { result: true, message: '00' } })).not.toBe(
+      compared(call, answered),
+    );
   });
 
   test('K2: a call that ran out of time is undone, and what it logged before is no deposit', async () => {

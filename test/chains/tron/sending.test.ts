@@ -80,6 +80,30 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
     expect(await chain.buildTransfer(spec)).toEqual(first);
   });
 
+  test('bytes go to every endpoint: one that refuses them, or loses them, is no last word', async () => {
+    const other = await local.node.open();
+    const urls = [local.node.url, other.url].map((url) => ({ url, isOwn: false }));
+    const both = local.endpoints({ ...local.network, endpoints: urls });
+    const sender = local.open(both);
+    const METHOD = 'wallet/broadcasthex';
+    const sent = () => [local.node.endpoint, other].map(({ faults }) => faults.calls.get(METHOD) ?? 0);
+    const [one = 0, another = 0] = sent();
+    const tx = await sender.buildTransfer(specOf());
+    // The first says that it took it, and tells nobody.
+    local.node.endpoint.view.dropTransactions = 1;
+    expect(await sender.broadcast(tx)).toEqual({ result: 'accepted' });
+    expect(sent()).toEqual([one + 1, another + 1]);
+    await local.mine(FINAL_BLOCKS);
+    expect(await sender.status(tx)).toMatchObject({ state: 'final' });
+    const next = await sender.buildTransfer(specOf());
+    local.node.endpoint.faults.plan({ how: 'down', times: 1, method: METHOD });
+    expect(await sender.broadcast(next)).toEqual({ result: 'accepted' });
+    for (const { faults } of [local.node.endpoint, other])
+      faults.plan({ how: 'down', times: 1, method: METHOD });
+    await expect(sender.broadcast(next)).rejects.toThrow(ChainUnavailable);
+    await both.close();
+  });
+
   test('too little energy fails, burns the limit and moves nothing; the reason says so', async () => {
     const cheap = lying(node, (method, answer) =>
       method === 'wallet/getchainparameters'

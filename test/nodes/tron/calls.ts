@@ -62,7 +62,9 @@ const BOTH: Record<string, Call> = {
   // Nothing for a block without transactions, and for one that the node does not have; of the first block something else.
   gettransactioninfobyblocknum: (view, { num }, solid) => {
     const number = Number(num ?? 0);
-    return number <= 0 ? nothing : (view.block(number, solid)?.included.map(({ info }) => info) ?? []);
+    return number <= 0
+      ? nothing
+      : (view.block(number, solid)?.included.map(({ info }) => view.shown(info)) ?? []);
   },
   getaccount: (view, { address, visible }, solid) => {
     const account = view.chain.account(hexAddress(address), view.head(solid).number);

@@ -30,6 +30,12 @@ export class ExpiringMap<K, V> {
     }
   }
 
+  /** Those that are kept. */
+  keys(): K[] {
+    const begin = performance.now() - this.#keepMs;
+    return [...this.#entries].flatMap(([key, { readAtMs }]) => (readAtMs > begin ? [key] : []));
+  }
+
   #drop(key: K): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;

@@ -1,5 +1,4 @@
-import { ChainUnavailable } from '../port/port-errors.ts';
-import { EndpointFailed } from '../rpc/messages.ts';
+import { isAnswerTooLarge } from '../rpc/messages.ts';
 import { NodeError } from '../rpc/node.ts';
 
 const FIRST = 32n;
@@ -37,6 +36,5 @@ export class LogSpan {
 
 function isTooMuch(error: unknown): boolean {
   if (error instanceof NodeError) return error.code === LIMIT_EXCEEDED || TOO_MUCH.test(error.message);
-  if (!(error instanceof ChainUnavailable) || !(error.cause instanceof EndpointFailed)) return false;
-  return error.cause.failure === 'too_large' || error.cause.failure === 'timeout';
+  return isAnswerTooLarge(error);
 }

@@ -7,6 +7,8 @@ import { slicesOf } from './slices.ts';
 /** Providers take at least so many calls in a batch. */
 const BATCH_MAX = 100;
 const SINGLES_AT_ONCE = 8;
+/** Of one exchange, and of all answers that are read at once. */
+const BYTES_MAX = 16_777_216;
 const VERIFY_EVERY_MS = 3_600_000;
 const REST_MAX_MS = 60_000;
 const STATUS_BUSY = 429;
@@ -143,30 +145,51 @@ export class RpcEndpoint {
       }
     }
     const answers: RpcAnswer[] = [];
-    for (let i = 0; i < requests.length; i += SINGLES_AT_ONCE) {
-      const some = requests.slice(i, i + SINGLES_AT_ONCE).map((one) => this.#exchange([one]));
-      answers.push(...(await Promise.all(some)).flat());
-    }
+    for (const some of slicesOf(requests, SINGLES_AT_ONCE)) answers.push(...(await this.#sendSingles(some)));
     return answers;
   }
 
-  async #exchange(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+  /** Answers that are read at once are small; a larger one is read again, alone. */
+  async #sendSingles(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+    const small = await Promise.all(
+      requests.map(async (one) => {
+        try {
+          return await this.#exchange([one], BYTES_MAX / SINGLES_AT_ONCE);
+        } catch (error) {
+          if (error instanceof EndpointFailed && error.failure === 'too_large') return undefined;
+          throw error;
+        }
+      }),
+    );
+    const answers: RpcAnswer[] = [];
+    for (const [i, one] of requests.entries()) answers.push(...(small[i] ?? (await this.#exchange([one]))));
+    return answers;
+  }
+
+  async #exchange(requests: readonly NodeRequest[], bytesMax?: number): Promise<RpcAnswer[]> {
     const { wire } = this.#deps;
-    const { status, retryAfter, body } = await this.#post(wire.path(requests), wire.write(requests));
+    const [first] = requests;
+    const alone = first !== undefined && requests.length === 1 ? wire.answerMax?.(first) : undefined;
+    const most = bytesMax ?? alone ?? BYTES_MAX;
+    const { status, retryAfter, body } = await this.#post(wire.path(requests), wire.write(requests), most);
     if (status === STATUS_BUSY)
       throw new EndpointFailed('busy', 'limits the rate of calls (429)', retryAfter);
     if (status >= STATUS_BROKEN) throw new EndpointFailed('busy', `answered ${status}`, retryAfter);
     if (status !== 200 && !(wire.takesErrorStatus && body.startsWith('{')))
       throw new EndpointFailed('status', `answered ${status}`);
-    return wire.read(body, requests.length);
+    return wire.read(body, requests.length).map((answer, i) => {
+      const request = requests[i];
+      if (request === undefined || wire.reduce === undefined || 'refusal' in answer) return answer;
+      return { result: wire.reduce(request, answer.result) };
+    });
   }
 
-  async #post(path: string, json: string) {
+  async #post(path: string, json: string, bytesMax: number) {
     try {
-      return await this.#deps.poster.post(below(this.#url, path), json);
+      return await this.#deps.poster.post(below(this.#url, path), json, bytesMax);
     } catch (error) {
       if (!(error instanceof UrlUnread)) throw error;
-      throw unread(error);
+      throw unread(error, bytesMax);
     }
   }
 }
@@ -178,9 +201,10 @@ function below(url: string, path: string): string {
   return whole.href;
 }
 
-function unread({ failure }: UrlUnread): EndpointFailed {
+function unread({ failure }: UrlUnread, bytesMax: number): EndpointFailed {
   if (failure === 'timeout') return new EndpointFailed('timeout', 'did not answer in time');
-  if (failure === 'too_large') return new EndpointFailed('too_large', 'answered with more than 16 MiB');
+  if (failure === 'too_large')
+    return new EndpointFailed('too_large', `answered with more than ${bytesMax / 1_048_576} MiB`);
   if (failure === 'not_utf8') return new EndpointFailed('not_json', 'answered something else than JSON');
   return new EndpointFailed('connection', 'cannot be reached');
 }

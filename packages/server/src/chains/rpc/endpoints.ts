@@ -99,6 +99,24 @@ export class RpcEndpoints implements RpcNode {
     return { ...second, isOwn: false };
   }
 
+  /**
+   * Asks all endpoints at once, for what is to reach as many nodes as it can.
+   *
+   * @returns the answers of those that gave one, at least one; a refusal is its `NodeError`
+   * @throws ChainUnavailable
+   */
+  async everywhere(request: NodeRequest): Promise<unknown[]> {
+    const sent = await Promise.all(
+      this.#usable().map(async (one) => [one, await send(one, [request])] as const),
+    );
+    const failures = sent.flatMap(([{ host }, answers]) =>
+      answers instanceof EndpointFailed ? [`${host} ${answers.message}`] : [],
+    );
+    const given = sent.flatMap(([, answers]) => (answers instanceof EndpointFailed ? [] : answers));
+    if (given.length === 0) throw this.#unavailable([request], failures);
+    return given.map(resultOrRefusal);
+  }
+
   close(): Promise<void> {
     return this.#close();
   }
@@ -157,7 +175,7 @@ export class RpcEndpoints implements RpcNode {
       if (!(answers instanceof EndpointFailed)) return answers;
       note(own, answers);
     }
-    this.#requireTwo(failures);
+    this.#requireTwo(failures, mostUsefulCause(causes));
     const replies: { host: string; text: string }[] = [];
     const queue = this.#usable(false);
     // Two at once; a third only where they differ, or one is away.
@@ -183,7 +201,7 @@ export class RpcEndpoints implements RpcNode {
     throw this.#unavailable(requests, failures, mostUsefulCause(causes));
   }
 
-  #requireTwo(failures: string[]): void {
+  #requireTwo(failures: string[], cause?: EndpointFailed): void {
     const others = this.#endpoints.filter((one) => !one.isOwn).length;
     if (others > 1) return;
     const hint =
@@ -193,6 +211,7 @@ export class RpcEndpoints implements RpcNode {
     throw new ChainUnavailable(
       this.#dialect.network,
       [why, ...failures, ...this.#describeBackingOff(failures)].join('; '),
+      cause,
     );
   }
 

@@ -1,3 +1,4 @@
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { NodeError, type NodeRequest } from './node.ts';
 
 /** Why an endpoint gave no answer. Neither it nor the error contains the URL, which may hold a key. */
@@ -24,6 +25,12 @@ export class EndpointFailed extends Error {
   }
 }
 
+/** Whether a network gave no answer because it was too large for one exchange, or came too late: a smaller question may help. */
+export function isAnswerTooLarge(error: unknown): boolean {
+  if (!(error instanceof ChainUnavailable) || !(error.cause instanceof EndpointFailed)) return false;
+  return error.cause.failure === 'too_large' || error.cause.failure === 'timeout';
+}
+
 /** The result of one call, or the node's refusal. */
 export type RpcAnswer = { result: unknown } | { refusal: NodeError };
 
@@ -42,6 +49,10 @@ export interface RpcWire {
    * @throws EndpointFailed where one is missing, or the body is something else
    */
   read(body: string, count: number): RpcAnswer[];
+  /** What is kept of a result, so that no large answer is held while others are read: what is read of it later, spelled one way. */
+  reduce?(request: NodeRequest, result: unknown): unknown;
+  /** The most bytes of an answer that is read alone (16 MiB). */
+  answerMax?(request: NodeRequest): number | undefined;
 }
 
 export const JSON_RPC: RpcWire = {

@@ -1,7 +1,6 @@
-import { ASSETS, type Asset } from '@florin/contract/money';
-import { accountOfTron } from '@florin/signer/tron';
+import type { Asset } from '@florin/contract/money';
 import type { PlacedTransfer } from '../blocks/scan.ts';
-import type { TronNetwork } from './network.ts';
+import { type TokensByAccount, TRANSFER_TOPIC } from './listed-tokens.ts';
 import {
   readAddressWord,
   readHex,
@@ -13,8 +12,6 @@ import {
 } from './node-answers.ts';
 import { outcomeOf } from './outcome.ts';
 
-/** keccak-256 of `Transfer(address,address,uint256)`. */
-const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const TRANSFER_TOPICS = 3;
 const MS = 1_000n;
 
@@ -30,20 +27,8 @@ export interface LoggedTransfer extends PlacedTransfer {
   time: number;
 }
 
-/** By the contract's account as logs have it: 20 bytes, hex. */
-export type TokensByAccount = ReadonlyMap<string, Asset>;
-
-export function tokensByAccount({ tokens }: Pick<TronNetwork, 'tokens'>): TokensByAccount {
-  return new Map(
-    ASSETS.flatMap((asset) => {
-      const contract = tokens[asset]?.contract;
-      return contract === undefined ? [] : [[accountOfTron(contract).slice(2).toLowerCase(), asset] as const];
-    }),
-  );
-}
-
 /**
- * The transfers in a block, by the infos of its transactions: of calls that succeeded alone.
+ * The transfers in a block, by the infos of its transactions as they are kept (`reduced.ts`): of calls that succeeded alone.
  *
  * @throws ChainUnavailable
  */
@@ -55,7 +40,6 @@ export function readBlockTransfers(
   const found: LoggedTransfer[] = [];
   let before = 0;
   for (const info of infos) {
-    const logs = readList(info.log ?? [], 'the logs of a transaction');
     const transfers = readTransfers(info, tokens);
     const place = {
       txId: readHex(info.id, 'the id of a transaction', 32),
@@ -64,20 +48,17 @@ export function readBlockTransfers(
     };
     for (const { index, ...transfer } of transfers)
       found.push({ ...transfer, ...place, index, logIndex: before + index });
-    before += logs.length;
+    before += Number(readNumber(info.logs, 'the number of logs of a transaction'));
   }
   return found;
 }
 
-/** By their place among the logs of the transaction. @throws ChainUnavailable where it is not clear whether it succeeded */
+/** In order; `index` is the place among all logs of the transaction. @throws ChainUnavailable where it is not clear whether it succeeded */
 export function readTransfers(info: Record<string, unknown>, tokens: TokensByAccount) {
   const outcome = outcomeOf(info);
   if (outcome === 'failed') return [];
   const logs = readList(info.log ?? [], 'the logs of a transaction');
-  const transfers = logs.flatMap((log, index) => {
-    const transfer = readTransferLog(log, tokens);
-    return transfer === undefined ? [] : [{ ...transfer, index }];
-  });
+  const transfers = logs.flatMap((log) => readTransferLog(log, tokens) ?? []);
   if (outcome === 'unclear' && transfers.length > 0)
     throw unusable('whether a transaction with transfers succeeded is not clear');
   return transfers;
@@ -88,10 +69,12 @@ function readTransferLog(value: unknown, tokens: TokensByAccount) {
   const log = readRecord(value, 'a log');
   const asset = tokens.get(readHex(log.address, 'the address of a log', 20));
   const topics = readList(log.topics ?? [], 'the topics of a log');
-  if (asset === undefined || topics[0] !== TRANSFER_TOPIC || topics.length !== TRANSFER_TOPICS)
+  if (asset === undefined || topics.length === 0) return undefined;
+  if (readHex(topics[0], 'a topic', 32) !== TRANSFER_TOPIC || topics.length !== TRANSFER_TOPICS)
     return undefined;
   const amount = readWord(log.data, 'the amount of a transfer');
   if (amount === 0n) return undefined;
   const from = readAddressWord(topics[1], 'an account of a transfer');
-  return { asset, from, to: readAddressWord(topics[2], 'an account of a transfer'), amount };
+  const to = readAddressWord(topics[2], 'an account of a transfer');
+  return { asset, from, to, amount, index: Number(readNumber(log.place, 'the place of a log')) };
 }

@@ -1,13 +1,14 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
 import type { RpcAnswer } from '../rpc/messages.ts';
-import { comparedText } from './compared.ts';
 import { type Header, readHeader } from './headers.ts';
+import { tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode, type TronView } from './node.ts';
-import { TRON_HTTP } from './wire.ts';
+import { comparedText } from './reduced.ts';
+import { tronWire } from './wire.ts';
 
-type NetworkPart = Pick<TronNetwork, 'name' | 'genesisHash' | 'endpoints'>;
+type NetworkPart = Pick<TronNetwork, 'name' | 'genesisHash' | 'endpoints' | 'tokens'>;
 
 /** The endpoints of one Tron network. */
 export class TronEndpoints extends RpcEndpoints implements TronNode {
@@ -26,12 +27,12 @@ export class TronEndpoints extends RpcEndpoints implements TronNode {
   }
 }
 
-function dialectOf({ name, endpoints, genesisHash }: NetworkPart): RpcDialect {
+function dialectOf({ name, endpoints, genesisHash, tokens }: NetworkPart): RpcDialect {
   return {
     network: 'trc20',
     name,
     endpoints,
-    wire: TRON_HTTP,
+    wire: tronWire(tokensByAccount({ tokens })),
     identity: {
       requests: [{ method: 'wallet/getblock', params: [{ id_or_num: '0', detail: false }] }],
       findWrong: (answers) => findWrongChain(answers, genesisHash),

@@ -1,13 +1,11 @@
-import { ExpiringMap } from '../blocks/expiring-map.ts';
 import { Snapshots, Turns } from '../blocks/snapshots.ts';
-import {
-  type LoggedTransfer,
-  readBlockTransfers,
-  type TokensByAccount,
-  tokensByAccount,
-} from './block-transfers.ts';
-import { readFinalBlocks, readFinalHeaders } from './final-blocks.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
+import { slicesOf } from '../rpc/slices.ts';
+import { type LoggedTransfer, readBlockTransfers } from './block-transfers.ts';
+import { BLOCKS_AT_ONCE, readFinalBlocks, readFinalHeaders } from './final-blocks.ts';
 import { type Header, readHeader } from './headers.ts';
+import { areLinked, type FinalBlock, KeptBlocks } from './kept-blocks.ts';
+import { type TokensByAccount, tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
 import type { TronNode } from './node.ts';
 import { orUnavailable, unusable } from './node-answers.ts';
@@ -17,7 +15,6 @@ import { TipBlocks } from './tip.ts';
 const REFRESH_MS = 3_000;
 /** As long as the longest pause between two scans: then everything is read once more, in case a node left something out. */
 const KEEP_MS = 600_000;
-const KEPT_TRANSFERS_MAX = 150_000;
 
 export interface Snapshot {
   head: Header;
@@ -42,10 +39,11 @@ export class TronFeed {
   readonly #refreshMs: number;
   readonly #keepMs: number;
   readonly #tip: TipBlocks;
-  /** By height. Replaced as a whole once final blocks were replaced: a read that began before writes into the old one. */
-  #kept: ExpiringMap<bigint, readonly LoggedTransfer[]>;
-  readonly #snapshots = new Snapshots<Snapshot>((before) => this.#read(before));
+  /** Replaced as a whole once final blocks were replaced: a read that began before writes into the old one. */
+  #kept: KeptBlocks;
+  readonly #snapshots = new Snapshots<Snapshot>(() => this.#read());
   readonly #turns = new Turns();
+  readonly #tipTurns = new Turns();
 
   constructor(
     node: TronNode,
@@ -57,7 +55,7 @@ export class TronFeed {
     this.#refreshMs = refreshMs;
     this.#keepMs = keepMs;
     this.#tip = new TipBlocks(node, this.#tokens, keepMs > 0);
-    this.#kept = this.#emptied();
+    this.#kept = new KeptBlocks(keepMs);
   }
 
   /** @throws ChainUnavailable */
@@ -72,29 +70,64 @@ export class TronFeed {
 
   /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */
   async finalTransfers(from: bigint, to: bigint): Promise<LoggedTransfer[]> {
-    return await this.#turns.run(async () => {
-      const kept = this.#kept;
-      const heights = Array.from({ length: Number(to - from) + 1 }, (_, i) => from + BigInt(i));
-      const found = new Map<bigint, readonly LoggedTransfer[]>();
-      for (const height of heights) {
-        const known = kept.get(height);
-        if (known !== undefined) found.set(height, known);
-      }
-      const missing = heights.filter((height) => !found.has(height));
-      for await (const blocks of readFinalBlocks(this.#node, missing)) {
-        for (const [height, infos] of blocks) {
-          const transfers = readBlockTransfers(infos, height, this.#tokens);
-          found.set(height, transfers);
-          kept.set(height, transfers, 1 + transfers.length);
-        }
-      }
-      return heights.flatMap((height) => found.get(height) ?? []);
-    });
+    const heights = Array.from({ length: Number(to - from) + 1 }, (_, i) => from + BigInt(i));
+    const blocks: FinalBlock[] = [];
+    // Some at a time: whoever reads days of blocks lets the others read theirs in between.
+    for (const some of slicesOf(heights, BLOCKS_AT_ONCE)) {
+      const known = this.#known(some);
+      blocks.push(...(known ?? (await this.#turns.run(() => this.#readBlocks(some)))));
+    }
+    this.#assertLinked(blocks);
+    return blocks.flatMap(({ transfers }) => transfers);
+  }
+
+  /** Undefined where one is missing. */
+  #known(heights: readonly bigint[]): FinalBlock[] | undefined {
+    const known = heights.flatMap((height) => this.#kept.at(height) ?? []);
+    return known.length === heights.length ? known : undefined;
+  }
+
+  async #readBlocks(heights: readonly bigint[]): Promise<FinalBlock[]> {
+    const kept = this.#kept;
+    const known = heights.flatMap((height) => kept.at(height) ?? []);
+    const missing = heights.filter((height) => !known.some(({ header }) => header.height === height));
+    const found = (await readFinalBlocks(this.#node, missing)).map(({ header, infos }) => ({
+      header,
+      transfers: readBlockTransfers(infos, header.height, this.#tokens),
+    }));
+    const blocks = [...known, ...found].sort((a, b) => (a.header.height < b.header.height ? -1 : 1));
+    await this.#compareWithKept(kept, blocks);
+    for (const block of found) kept.keep(block);
+    return blocks;
+  }
+
+  /** That these blocks are of the chain of those that are kept below and above them. */
+  async #compareWithKept(kept: KeptBlocks, blocks: readonly FinalBlock[]): Promise<void> {
+    const [first, last] = [blocks[0]?.header, blocks.at(-1)?.header];
+    if (first === undefined || last === undefined) return;
+    const below = kept.upTo(first.height - 1n);
+    const above = kept.at(last.height + 1n);
+    this.#assertLinked([
+      ...(below === undefined ? [] : [{ header: below }]),
+      ...blocks,
+      ...(above === undefined ? [] : [above]),
+    ]);
+    const isNext = below === undefined || below.height + 1n === first.height;
+    if (!isNext && (await this.#isReplaced(below))) throw this.#replaced();
+  }
+
+  #assertLinked(blocks: readonly { header: Header }[]): void {
+    if (!areLinked(blocks.map(({ header }) => header))) throw this.#replaced();
+  }
+
+  #replaced(): ChainUnavailable {
+    this.#kept = new KeptBlocks(this.#keepMs);
+    return new ChainUnavailable('trc20', 'final blocks were replaced while they were read');
   }
 
   /** The transfers above the final block, from that height on, in order. One endpoint suffices. */
   async tipTransfers({ head, final }: Snapshot, from: bigint): Promise<LoggedTransfer[]> {
-    return await this.#turns.run(async () => {
+    return await this.#tipTurns.run(async () => {
       const transfers = await this.#tip.read({ head, floor: final.height + 1n });
       return transfers.filter(({ height }) => height >= from);
     });
@@ -105,24 +138,20 @@ export class TronFeed {
     return await readFinalHeaders(this.#node, heights);
   }
 
-  async #read(before: Snapshot | undefined): Promise<Snapshot> {
+  async #read(): Promise<Snapshot> {
     // The final block first: the newest one that is read after it cannot be below it on any honest node.
     const final = readHeader(await orUnavailable(this.#node.newest('solid')));
     const newest = readHeader(await orUnavailable(this.#node.newest('head')));
     if (final === undefined || newest === undefined) throw unusable('there is no newest block');
-    if (before !== undefined && (await this.#isReplaced(before.final, final))) this.#kept = this.#emptied();
+    const kept = this.#kept.upTo(final.height);
+    const isOther = kept?.height === final.height ? kept.hash !== final.hash : await this.#isReplaced(kept);
+    if (isOther) this.#kept = new KeptBlocks(this.#keepMs);
     return { final, head: newest.height < final.height ? final : newest };
   }
 
-  /** Whether final blocks were replaced: an id stands for all blocks before it. */
-  async #isReplaced(before: Header, final: Header): Promise<boolean> {
-    if (final.height === before.height) return final.hash !== before.hash;
-    const there = (await this.finalHeaders([before.height])).get(before.height);
-    // A node that is behind still has the blocks that were final.
-    return there === undefined ? final.height > before.height : there.hash !== before.hash;
-  }
-
-  #emptied() {
-    return new ExpiringMap<bigint, readonly LoggedTransfer[]>(this.#keepMs, KEPT_TRANSFERS_MAX);
+  /** Whether a final block was replaced, and with it perhaps those before it. */
+  async #isReplaced(block: Header | undefined): Promise<boolean> {
+    if (block === undefined) return false;
+    return (await this.finalHeaders([block.height])).get(block.height)?.hash !== block.hash;
   }
 }

@@ -1,12 +1,17 @@
-import type { RpcNode } from '../rpc/node.ts';
+import type { NodeRequest, RpcNode } from '../rpc/node.ts';
 
 /** `solid`: what two thirds of the producers have built on, which no fork takes back. */
 export type TronView = 'head' | 'solid';
 
-/** The HTTP interface of one Tron network: a method is a path, such as `wallet/getblock`, with one object of fields. */
+/**
+ * The HTTP interface of one Tron network: a method is a path, such as `wallet/getblock`, with one object of fields. Of answers what is read of
+ * them is kept (`reduced.ts`).
+ */
 export interface TronNode extends RpcNode {
   /** The header (`getblock`) of the newest block of a view that two endpoints have reached, or one of the operator's own. */
   newest(view: TronView): Promise<unknown>;
+  /** The answers of all endpoints that give one, at least one; a refusal is its `NodeError`. */
+  everywhere(request: NodeRequest): Promise<unknown[]>;
 }
 
 /** A call of one of the two views, which have paths of their own. */

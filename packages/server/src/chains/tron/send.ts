@@ -1,7 +1,8 @@
 import type { Broadcast, SignedTx } from '../port/port.ts';
+import { NodeError } from '../rpc/node.ts';
 import { textOf } from './contract-call.ts';
 import type { TronNode } from './node.ts';
-import { orUnavailable, readRecord } from './node-answers.ts';
+import { unusable } from './node-answers.ts';
 import { readSigned } from './signing.ts';
 
 /** A node's code, our code, and whether the same bytes may be taken later. */
@@ -21,7 +22,7 @@ const REFUSALS: Readonly<Record<string, [code: string, retryable: boolean]>> = {
 };
 
 /**
- * Sends stored bytes, as often as anybody likes. The answer proves nothing: `status` does.
+ * Sends stored bytes to all nodes, as often as anybody likes. The answer proves nothing: `status` does.
  *
  * @throws ChainUnavailable where no node answered: they may have been sent
  */
@@ -29,16 +30,28 @@ export async function sendSigned(node: TronNode, tx: SignedTx): Promise<Broadcas
   const fault = findFault(tx);
   if (fault !== undefined) return { result: 'rejected', code: fault, retryable: false };
   const transaction = tx.raw.slice(2);
-  const answer = readRecord(
-    await orUnavailable(node.call('wallet/broadcasthex', [{ transaction }])),
-    'the answer to a transaction',
-  );
-  if (answer.result === true) {
-    return answer.txid === undefined || answer.txid === tx.txId
-      ? { result: 'accepted' }
-      : { result: 'rejected', code: 'wrong_id', retryable: true };
-  }
-  return classifyRefusal(answer);
+  const answers = await node.everywhere({ method: 'wallet/broadcasthex', params: [{ transaction }] });
+  return mostWilling(answers.map((answer) => readAnswer(answer, tx)));
+}
+
+/** What the nodes together have said: one that takes it counts more than others that refuse. */
+function mostWilling(answers: readonly Broadcast[]): Broadcast {
+  const taken =
+    answers.find(({ result }) => result === 'accepted') ?? answers.find(({ result }) => result === 'known');
+  const later = answers.find((one) => one.result === 'rejected' && one.retryable);
+  const best = taken ?? later ?? answers[0];
+  if (best === undefined) throw unusable('no node answers to a transaction');
+  return best;
+}
+
+function readAnswer(given: unknown, { txId }: SignedTx): Broadcast {
+  // A node that throws, or that has the call switched off.
+  if (given instanceof NodeError) return { result: 'rejected', code: 'refused', retryable: true };
+  const answer: Record<string, unknown> = { ...Object(given) };
+  if (answer.result !== true) return classifyRefusal(answer);
+  return answer.txid === undefined || answer.txid === txId
+    ? { result: 'accepted' }
+    : { result: 'rejected', code: 'wrong_id', retryable: true };
 }
 
 function findFault({ network, txId, raw, sender, itemIds }: SignedTx): string | undefined {

@@ -1,11 +1,12 @@
 import { accountOfTron, type TronTransaction, tronOfAccount } from '@florin/signer/tron';
 import type { SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
-import { readTransfers, type TokensByAccount, tokensByAccount } from './block-transfers.ts';
+import { readTransfers } from './block-transfers.ts';
 import { recipientOf } from './contract-call.ts';
 import type { TronFeed } from './feed.ts';
 import { readFinalHeaders, readFinalIds } from './final-blocks.ts';
 import type { Header } from './headers.ts';
+import { type TokensByAccount, tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
 import { isNothing, orUnavailable, readHex, readNumber, readRecord, unusable } from './node-answers.ts';

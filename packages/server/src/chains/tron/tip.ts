@@ -1,8 +1,10 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
-import { type LoggedTransfer, readBlockTransfers, type TokensByAccount } from './block-transfers.ts';
-import { readInfos } from './final-blocks.ts';
+import type { NodeRequest } from '../rpc/node.ts';
+import { blockRequest, readBlockInfos } from './block-infos.ts';
+import { type LoggedTransfer, readBlockTransfers } from './block-transfers.ts';
 import { type Header, readHeader } from './headers.ts';
-import { ofView, type TronNode } from './node.ts';
+import type { TokensByAccount } from './listed-tokens.ts';
+import type { TronNode } from './node.ts';
 import { readResult } from './node-answers.ts';
 
 const TRIES = 3;
@@ -71,18 +73,13 @@ export class TipBlocks {
 
   async #readFrom(lowest: bigint, highest: bigint): Promise<void> {
     const heights = Array.from({ length: Number(highest - lowest) + 1 }, (_, i) => lowest + BigInt(i));
-    const transactions = ofView('head', 'gettransactioninfobyblocknum');
-    const block = ofView('head', 'getblock');
     // The transactions first: a block that is replaced in between shows by its id.
-    const infos = await this.#node.callMany(
-      heights.map((height) => ({ method: transactions, params: [{ num: Number(height) }] })),
-    );
-    const headers = await this.#node.callMany(
-      heights.map((height) => ({ method: block, params: [{ id_or_num: String(height), detail: false }] })),
-    );
+    const ask = (requests: readonly NodeRequest[]) => this.#node.callMany(requests);
+    const infos = await readBlockInfos({ view: 'head', ask }, heights);
+    const headers = await ask(heights.map((height) => blockRequest('head', height, false)));
     for (const [i, height] of heights.entries()) {
       const header = readHeader(readResult(headers[i]));
-      const found = readInfos(readResult(infos[i]), height);
+      const found = infos[i] ?? [];
       const transfers = readBlockTransfers(found, height, this.#tokens);
       const isWhole = found.length > 0 || header?.isEmpty === true;
       if (header !== undefined && isWhole) this.#known.set(height, { header, transfers });

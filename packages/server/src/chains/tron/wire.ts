@@ -1,5 +1,13 @@
 import { EndpointFailed, parseBody, type RpcAnswer, type RpcWire, withoutUrls } from '../rpc/messages.ts';
 import { NodeError } from '../rpc/node.ts';
+import type { TokensByAccount } from './listed-tokens.ts';
+import { reducerOf } from './reduced.ts';
+
+/**
+ * A transaction's logs may be of 38 million characters at most, by the most that a call may burn (15,000 TRX) and the price of 100 sun for
+ * energy, of which a byte in a log takes 8.
+ */
+const INFO_MAX = 67_108_864;
 
 /** Each call is a POST to a path of its own. */
 export const TRON_HTTP: RpcWire = {
@@ -9,6 +17,16 @@ export const TRON_HTTP: RpcWire = {
   write: ([request]) => JSON.stringify(request?.params[0] ?? {}),
   read: (body) => [readAnswer(parseBody(body))],
 };
+
+/** As `TRON_HTTP`; of the answers what is read of them is kept. */
+export function tronWire(tokens: TokensByAccount): RpcWire {
+  const reduce = reducerOf(tokens);
+  return {
+    ...TRON_HTTP,
+    reduce: ({ method }, result) => reduce(method, result),
+    answerMax: ({ method }) => (method.endsWith('/gettransactioninfobyid') ? INFO_MAX : undefined),
+  };
+}
 
 /** A node that throws says so with status 200 and `{"Error": "class … : …"}`; what it does not have is `{}`. */
 function readAnswer(answer: unknown): RpcAnswer {

@@ -3,6 +3,8 @@ import { failureOf, textOf, UrlUnread } from './read-url.ts';
 
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 16_777_216;
+/** Of an answer that its caller expects to be large. */
+const LARGE_BYTES_MAX = 4 * BYTES_MAX;
 const CONNECTIONS_PER_ORIGIN = 8;
 
 export interface JsonPosterOptions {
@@ -21,35 +23,51 @@ export interface JsonAnswer {
 
 export interface JsonPoster {
   /**
-   * Posts JSON and reads the answer, of any status and of at most 16 MiB. Redirects are not followed. User and password of
-   * the URL become `Authorization`.
+   * Posts JSON and reads the answer, of any status. Redirects are not followed. User and password of the URL become
+   * `Authorization`.
    *
+   * @param bytesMax of the answer (16 MiB); at most 64 MiB
    * @throws UrlUnread, which does not contain the URL
    */
-  post(url: string, json: string): Promise<JsonAnswer>;
+  post(url: string, json: string, bytesMax?: number): Promise<JsonAnswer>;
   close(): Promise<void>;
 }
 
 /** Posts to URLs of the operator, which may be in the operator's own network and may hold keys. */
 export function createJsonPoster({ ca, timeoutMs = TIMEOUT_MS }: JsonPosterOptions = {}): JsonPoster {
-  const agent = createOperatorAgent(ca, { connections: CONNECTIONS_PER_ORIGIN, maxResponseSize: BYTES_MAX });
-  const exchange = async (url: string, json: string) => {
+  const agent = createOperatorAgent(ca, {
+    connections: CONNECTIONS_PER_ORIGIN,
+    maxResponseSize: LARGE_BYTES_MAX,
+  });
+  const exchange = async (url: string, json: string, bytesMax: number) => {
     const { target, headers } = splitCredentials(url);
     const signal = AbortSignal.timeout(timeoutMs);
     const options = { method: 'POST', signal, headers, body: json } as const;
     const { statusCode, headers: received, body } = await agent.request(target, options);
-    const bytes = await body.bytes();
+    const bytes = await bytesOf(body, bytesMax);
     return { status: statusCode, retryAfter: secondsOf(received['retry-after']), bytes };
   };
   return {
-    post: async (url, json) => {
-      const { bytes, ...answer } = await exchange(url, json).catch((error: unknown) => {
-        throw new UrlUnread(failureOf(error));
+    post: async (url, json, bytesMax = BYTES_MAX) => {
+      const { bytes, ...answer } = await exchange(url, json, bytesMax).catch((error: unknown) => {
+        throw error instanceof UrlUnread ? error : new UrlUnread(failureOf(error));
       });
       return { ...answer, body: textOf(bytes) };
     },
     close: () => agent.close(),
   };
+}
+
+/** Leaving the loop ends the connection: nothing further is read. @throws UrlUnread */
+async function bytesOf(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > bytesMax) throw new UrlUnread('too_large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 function splitCredentials(url: string): { target: URL; headers: Record<string, string> } {

@@ -1,0 +1,112 @@
+import { digestOf } from '../rpc/compared.ts';
+import { type TokensByAccount, TRANSFER_TOPIC } from './listed-tokens.ts';
+
+// What is kept of an answer is what is read of it, spelled one way: fields that a version of the node adds, hex in upper case and defaults
+// that are written out make no difference between two nodes. Of logs the transfers of listed tokens alone are kept: a block may hold
+// megabytes of others.
+
+type Fields = Record<string, unknown>;
+type Reduce = (answer: unknown) => unknown;
+
+/** What is kept of the answers to a call, by its name without the view; whatever has another form is kept as it is, and refused by its reader. */
+export function reducerOf(tokens: TokensByAccount): (method: string, answer: unknown) => unknown {
+  const info = (answer: unknown) => (isObject(answer) ? reduceInfo(answer, tokens) : answer);
+  const reducers: Record<string, Reduce> = {
+    getblock: reduceBlock,
+    gettransactioninfobyid: info,
+    gettransactioninfobyblocknum: (answer) => each(answer, info),
+    triggerconstantcontract: reduceCall,
+  };
+  return (method, answer) => (reducers[callOf(method)] ?? ((whole: unknown) => whole))(answer);
+}
+
+/** Two answers to the same call, as they were reduced, agree when this text is the same. */
+export function comparedText(method: string, reduced: unknown): string {
+  if (callOf(method) !== 'triggerconstantcontract' || !isObject(reduced)) return digestOf(reduced);
+  // What a call costs follows the state of a node; what it says of a failure is its own.
+  const { energy_used: _, result, ...read } = reduced;
+  const isObjected = isObject(result) ? [result.result, result.message !== undefined] : result;
+  return digestOf([read, isObjected ?? null]);
+}
+
+const callOf = (method: string): string => method.split('/')[1] ?? '';
+
+function reduceBlock(answer: unknown): unknown {
+  if (!isObject(answer) || !isObject(answer.block_header)) return answer;
+  const { blockID, block_header: header, transactions } = answer;
+  return present({
+    blockID: spelled(blockID),
+    block_header: {
+      raw_data: isObject(header.raw_data)
+        ? pick(header.raw_data, ['number', 'timestamp', 'parentHash', 'txTrieRoot'])
+        : header.raw_data,
+    },
+    transactions: isEmpty(transactions)
+      ? undefined
+      : each(transactions, (one) => (isObject(one) ? pick(one, ['txID']) : one)),
+  });
+}
+
+/** `logs`: how many there are; each that is kept has its place among them. */
+function reduceInfo(answer: Fields, tokens: TokensByAccount): Fields {
+  const { receipt, log, result } = answer;
+  return present({
+    ...pick(answer, ['id', 'blockNumber', 'blockTimeStamp', 'fee']),
+    // A default that some nodes write out.
+    result: result === 'SUCESS' ? undefined : result,
+    receipt: isObject(receipt) ? pick(receipt, ['result']) : receipt,
+    logs: Array.isArray(log) ? log.length : undefined,
+    log: Array.isArray(log) ? transfersAmong(log, tokens) : log,
+  });
+}
+
+/** A log that is not of the expected form is kept: nobody knows what it is. */
+function transfersAmong(logs: readonly unknown[], tokens: TokensByAccount): unknown[] {
+  return logs.flatMap((log, place) => {
+    if (!isObject(log)) return [log];
+    const kept = pick(log, ['address', 'topics', 'data']);
+    const [topic] = Array.isArray(kept.topics) ? kept.topics : [];
+    const isOther = isHex(kept.address, 40) && !tokens.has(kept.address);
+    const isOtherEvent = isHex(topic, 64) && topic !== TRANSFER_TOPIC;
+    return isOther || isOtherEvent ? [] : [{ place, ...kept }];
+  });
+}
+
+function reduceCall(answer: unknown): unknown {
+  if (!isObject(answer)) return answer;
+  const { transaction } = answer;
+  return present({
+    ...pick(answer, ['result', 'constant_result', 'energy_used']),
+    transaction: isObject(transaction) ? pick(transaction, ['ret']) : transaction,
+  });
+}
+
+function pick(fields: Fields, names: readonly string[]): Fields {
+  return present(Object.fromEntries(names.map((name) => [name, spelled(fields[name])])));
+}
+
+/** Without what is left out, null or 0, which are the same. */
+function present(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== 0),
+  );
+}
+
+const isHex = (value: unknown, digits: number): value is string =>
+  typeof value === 'string' && value.length === digits && /^[0-9a-f]+$/.test(value);
+
+/** Hex in lower case; words of the network are in upper case with other letters. */
+function spelled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(spelled);
+  return typeof value === 'string' && /^(?:[0-9a-f]{2})+$/i.test(value) ? value.toLowerCase() : value;
+}
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+function each(answer: unknown, view: Reduce): unknown {
+  return Array.isArray(answer) ? answer.map(view) : answer;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
