@@ -1231,16 +1231,21 @@ create table public.transfer_attempt (
   sent_at bigint,
   movement jsonb,
   fee_usd numeric(24,6),
+  fee_payer text,
+  openings numeric(39,0),
   constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
   constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
+  constraint transfer_attempt_openings_check CHECK ((openings >= (0)::numeric)),
   constraint transfer_attempt_ordinal CHECK ((((ordinal >= 0) AND (ordinal IS NOT NULL)) OR ((ordinal IS NULL) AND (status <> 'reserved'::text)))),
   constraint transfer_attempt_status_check CHECK ((status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text, 'succeeded'::text, 'failed'::text, 'dead'::text]))),
   constraint transfer_attempt_versions_check CHECK ((versions >= 1))
 );
+CREATE INDEX transfer_attempt_fee_payer ON public.transfer_attempt USING btree (network, fee_payer) WHERE ((fee_payer IS NOT NULL) AND (status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text])));
 CREATE INDEX transfer_attempt_gone ON public.transfer_attempt USING btree (merchant_id, network) WHERE (gone_at IS NOT NULL);
 CREATE INDEX transfer_attempt_height ON public.transfer_attempt USING btree (merchant_id, network, height) WHERE (height IS NOT NULL);
 CREATE INDEX transfer_attempt_live ON public.transfer_attempt USING btree (merchant_id, group_id) WHERE (status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text]));
 CREATE UNIQUE INDEX transfer_attempt_number ON public.transfer_attempt USING btree (merchant_id, network, sender, ordinal) WHERE (ordinal IS NOT NULL);
+CREATE INDEX transfer_attempt_openings ON public.transfer_attempt USING btree (merchant_id, network, completed_at) WHERE (openings > (0)::numeric);
 CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
 CREATE INDEX transfer_attempt_tank ON public.transfer_attempt USING btree (network, sender, ordinal) WHERE (key_ref = 'tank'::text);
 

@@ -6,18 +6,21 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { TOKEN_CONTRACTS } from '../../packages/server/src/chains/addresses/token-contracts.ts';
 import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { watchTank } from '../../packages/server/src/custody/watch-tank.ts';
 import { examineLive } from '../../packages/server/src/operator/live-doctor.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { readConfig } from '../../packages/server/src/platform/config.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/index.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { tokenAccountOf } from '../../packages/signer/src/solana/address.ts';
 import { FINAL_BLOCKS, SolanaEnvironment } from '../chains/solana/environment.ts';
 import { KEYS } from '../chains/solana/key-signer.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
+import { asOwner } from '../ledger.ts';
 import { bodyOf, caller } from '../payouts/requests.ts';
 import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -47,6 +50,7 @@ let local: SolanaEnvironment;
 let signer: Awaited<ReturnType<typeof startWholeSigner>>;
 let service: TestService;
 let merchant: TestMerchant;
+const lines: Record<string, unknown>[] = [];
 
 beforeAll(async () => {
   local = await SolanaEnvironment.start();
@@ -63,6 +67,7 @@ beforeAll(async () => {
   });
   service = await startService({
     worker: true,
+    log: createLogger('error', { write: (line) => void lines.push(JSON.parse(line)) }),
     live: { network: ETHEREUM_AWAY, solana: local.network, signer: { socket: signer.socket } },
   });
   merchant = await service.createMerchant({ mode: 'live', network: 'spl' });
@@ -212,4 +217,38 @@ test('payments to named addresses are credited, swept, refunded and paid out, an
       unswept_USDC: '0.00',
     },
   ]);
+});
+
+test('J6, fault 54: while the fee payer has no SOL payouts wait without a signature, and go on once it is filled', {
+  timeout: 120_000,
+}, async () => {
+  const { node } = local;
+  const feePayer = address(KEYS.hot(0).address);
+  const held = (await service.app.chains.readTank('spl'))?.native ?? 0n;
+  const attempts = () => asOwner(service, "select from transfer_attempt where network = 'spl'");
+  const before = (await attempts()).length;
+  node.controls.fund(feePayer, -held);
+  await watchTank(service.app);
+  const created = await caller(service, merchant).create({
+    ...bodyOf(['1']),
+    currency: 'USDC',
+    items: [{ real_name: 'Ada Lovelace', network: 'spl', address: local.wallet('a fourth'), amount: '2.00' }],
+  });
+  const id = String(created.json.batch_id);
+  await caller(service, merchant).submit(id);
+  await vi.waitFor(async () => {
+    local.mine(2);
+    expect(lines).toContainEqual(expect.objectContaining({ waiting: 'tank_low' }));
+  }, WITHIN);
+  expect(await attempts()).toHaveLength(before);
+  expect(await (await fetch(`${service.baseUrl}/metrics`)).text()).toContain(
+    'florin_gas_tank_coins{network="spl"} 0',
+  );
+  node.controls.fund(feePayer, held);
+  await until(() => merchant.sdk.payouts.retrieve(id), { status: 'completed' });
+  expect(lines).toContainEqual(
+    expect.objectContaining({ event: 'gas_tank_low', network: 'spl', address: feePayer }),
+  );
+  expect(await attempts()).toHaveLength(before + 1);
+  await expectBooksAgree();
 });

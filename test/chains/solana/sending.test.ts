@@ -332,6 +332,67 @@ describe('what this network is not used for yet', () => {
     await expect(
       chain.buildMovement({ signing, keyRef: 'tank', movement: { kind: 'fill' }, sequence: '0' }),
     ).rejects.toEqual(refused);
-    expect(await chain.precheck({ kind: 'sweeps', asset: 'USDC', transactions: [1] })).toBeNull();
+  });
+});
+
+describe('a fee payer', () => {
+  const LAMPORTS = 1_000_000_000n;
+  const OPENING = 2_039_280n;
+  /** What a wallet has to keep. */
+  const KEPT = 890_880n;
+  const payer = () => local.node.chain.account(address(KEYS.hot(0).address));
+  const setTo = (amount: bigint) =>
+    local.node.controls.fund(address(KEYS.hot(0).address), amount - lamportsOf());
+  const lamportsOf = () => {
+    const account = payer();
+    return account.exists ? account.lamports : 0n;
+  };
+  afterEach(() => setTo(1_000n * LAMPORTS));
+
+  test('what payments may cost it, and which recipients have no account, are found before anything is signed', async () => {
+    const known = stranger();
+    await local.pay([{ from: local.wallet('a payer'), to: known.to, asset: 'USDC', amount: 1n }]);
+    local.mine(FINAL_BLOCKS);
+    const items = [known, stranger(), stranger(), { ...stranger(), to: 'no address' }].map((item, place) => ({
+      itemId: String(place),
+      place,
+      ...item,
+    }));
+    const [, first, second] = items;
+    const found = await chain.precheck({ kind: 'transfers', asset: 'USDC', transactions: [items] });
+    const { priorityFee } = local.network.feeCeilings;
+    expect(found).toMatchObject({
+      refused: null,
+      allowance: null,
+      tank: { address: KEYS.hot(0).address, native: lamportsOf() - KEPT, nextSequence: null },
+      paidByTank: {
+        fee: 10_000n + priorityFee,
+        opening: OPENING,
+        newRecipients: new Set([first?.to, second?.to]),
+      },
+    });
+    // Of the other token nobody has one, and the hot wallet's own account is opened by a sweep alone.
+    const sweeps = await chain.precheck({ kind: 'sweeps', asset: 'USDC', transactions: [1, 5] });
+    expect(sweeps?.fees).toEqual([10_000n + priorityFee, 30_000n + priorityFee]);
+    const elsewhere = local.open(rpc, { account: 77 });
+    const unopened = await elsewhere.precheck({ kind: 'sweeps', asset: 'USDC', transactions: [1] });
+    expect(unopened?.fees).toEqual([10_000n + priorityFee + OPENING]);
+  });
+
+  test('that holds less than a transaction may cost: the signer is not asked', async () => {
+    const { feeLimit = 0n } = await build([stranger()]);
+    const asked = local.signer.requests.length;
+    setTo(KEPT + feeLimit - 1n);
+    await expect(build([stranger()])).rejects.toMatchObject({
+      constructor: SigningBlocked,
+      reason: 'tank',
+      message: expect.stringContaining(`holds ${KEPT + feeLimit - 1n} lamports`),
+    });
+    expect(local.signer.requests).toHaveLength(asked);
+    setTo(KEPT + feeLimit);
+    const tx = await build([stranger()]);
+    await chain.broadcast(tx);
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final' });
   });
 });

@@ -34,6 +34,8 @@ export function logWaiting(context: SendContext, waitsFor: WaitReason): void {
 
 const WAITS: Partial<Record<WaitReason, string>> = {
   tank_low: 'the gas tank is low, transfers wait until it is filled (florin treasury status)',
+  opening_ceiling:
+    'new recipients need more than transfers.opening_ceiling lets a day of the merchant spend on their accounts, transfers wait',
   gas_ceiling: 'a payment needs more ether than transfers.gas_ceiling lets its wallet have, transfers wait',
   other_operator:
     "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",

@@ -29,6 +29,12 @@ export const TRANSFER_SETTINGS = {
       'The most ether that a hot wallet is topped up to, for fees; a payout that needs more waits. In whole coins of the network, such as 0.25.',
     fallback: '0.25',
   }),
+  openingCeiling: moneySetting({
+    name: 'transfers.opening_ceiling',
+    description:
+      "The most that a merchant's payments of 24 hours may spend on accounts of recipients who have none of the token (Solana: rent); others wait. In whole coins of the network, such as 0.5.",
+    fallback: '0.5',
+  }),
   allowance: moneySetting({
     name: 'transfers.allowance',
     description:

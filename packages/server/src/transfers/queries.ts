@@ -73,6 +73,8 @@ export interface NewAttempt {
   previous: string | null;
   /** The key that sends it, where that is not the one that the transfers leave from. */
   sentBy?: KeyRef;
+  /** Where the gas tank pays for it. */
+  paidBy?: { tank: string; openings: bigint };
   /** Transfers of one group and one key. */
   transfers: readonly TransferRow[];
 }
@@ -106,15 +108,17 @@ export async function insertAttempts(
     sequence: ['bigint', (a) => a.sequence],
     ordinal: ['bigint', (a) => a.ordinal],
     previous_id: ['uuid', (a) => a.previous],
+    fee_payer: ['text', (a) => a.paidBy?.tank ?? null],
+    openings: ['numeric', (a) => a.paidBy?.openings ?? null],
   });
   await deferred`
     with bound as (select * from ${bound})
     insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, sequence, ordinal, previous_id,
-                                  status, item_ids, created_at)
+                                  status, item_ids, fee_payer, openings, created_at)
     select ${first.merchant_id}::uuid, a.attempt_id, a.group_id, ${first.network}, ${first.currency},
            a.key_ref, a.sender, a.sequence, a.ordinal, a.previous_id, 'reserved',
            (select array_agg(b.transfer_id order by b.position) from bound b where b.attempt_id = a.attempt_id),
-           ${nowSeconds}::bigint
+           a.fee_payer, a.openings, ${nowSeconds}::bigint
     from ${added}`.execute(tx);
   await deferred`
     update transfer t set status = ${SEND.to}, attempt_id = b.attempt_id, tries = t.tries + 1

@@ -336,6 +336,10 @@ async function signOrWait(context: SendContext): Promise<BlockedBy> {
   try {
     const blocked = await signReserved(context);
     if (blocked === undefined) return 'none';
+    if (blocked.reason === 'tank') {
+      logWaiting(context, 'tank_low');
+      return 'stopped';
+    }
     // The signer may know of a rotation that this process has not noticed.
     if (blocked.reason === 'epoch') await context.deps.chains.refresh();
     logOncePerMinute(context, 'the signer signs no transfers until people act', {

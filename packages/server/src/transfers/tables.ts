@@ -84,6 +84,10 @@ declare module '../platform/db/db.ts' {
       fee_limit: string | null;
       fee_native: string | null;
       fee_usd: string | null;
+      /** The gas tank's address where that pays for it; null: its sender does. */
+      fee_payer: string | null;
+      /** What opens accounts of its recipients, in native coin. */
+      openings: string | null;
       movement: ColumnType<StoredMovement | null, string | undefined, never>;
       /** When the newest version was sent. */
       sent_at: bigint | number | null;

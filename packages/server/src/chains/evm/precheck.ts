@@ -67,7 +67,10 @@ export async function readNative(node: NodeReads, address: string): Promise<bigi
   return readQuantity(await node.call('eth_getBalance', [address, 'latest']), 'eth_getBalance');
 }
 
-export async function readTank(node: NodeReads, address: Address): Promise<Precheck['tank']> {
+export async function readTank(
+  node: NodeReads,
+  address: Address,
+): Promise<Precheck['tank'] & { nextSequence: bigint }> {
   const count = await node.call('eth_getTransactionCount', [address, 'latest']);
   const nextSequence = readQuantity(count, 'eth_getTransactionCount');
   return { address, nextSequence, native: await readNative(node, address) };

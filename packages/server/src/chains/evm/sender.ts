@@ -246,6 +246,7 @@ export class EvmSender {
         deploy: costs({ kind: 'deploy', bytes: delegate.data.length }),
       },
       tank: { ...tank, ...(await this.#topUpLimit()) },
+      paidByTank: null,
     };
   }
 

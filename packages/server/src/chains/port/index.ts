@@ -19,6 +19,7 @@ export type {
   MandateState,
   MandateStep,
   Movement,
+  PaidByTank,
   Precheck,
   RotatedKeyRef,
   RotatedWallet,

@@ -20,8 +20,9 @@ export class AddressPoolEmpty extends Error {
 /** The spec breaks a rule of the network: too many items, a bad address, no sequence. */
 export class UnbuildableTransfer extends Error {}
 
-/** Why a signer that was reached signed nothing; `fee` is the network's own ceiling too. */
+/** Why a signer that was reached signed nothing; `fee` is the network's own ceiling too. `tank`: not asked, as the gas tank is low. */
 export type BlockReason =
+  | 'tank'
   | 'frozen'
   | 'approvals'
   | 'limit'
@@ -35,7 +36,7 @@ export type BlockReason =
 
 /**
  * Nothing was signed, and asking again changes nothing before a person has acted: thawed the signer, approved, raised a
- * limit. The attempt keeps its sequence and waits.
+ * limit, filled the gas tank. The attempt keeps its sequence and waits.
  */
 export class SigningBlocked extends Error {
   readonly network: Network;

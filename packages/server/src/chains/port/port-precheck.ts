@@ -45,7 +45,19 @@ export interface Precheck {
   /** The most that each of the movements can cost that may have to come first. */
   movementFees: Readonly<Record<'gas' | 'approve' | 'deploy', bigint>>;
   /** The gas tank, what it holds, and the most that its holder gives in one top-up, where that is known. */
-  tank: { address: string; native: bigint; nextSequence: bigint; topUpMax?: bigint };
+  tank: { address: string; native: bigint; nextSequence: bigint | null; topUpMax?: bigint };
+  /** Null: each wallet pays the fees of what it sends. */
+  paidByTank: PaidByTank | null;
+}
+
+/** The gas tank pays for all transactions, and opens accounts for recipients, who keep what that costs. */
+export interface PaidByTank {
+  /** The most that one transaction can cost, without accounts that it opens. */
+  fee: bigint;
+  /** What one account costs. Any recipient may close theirs, so a transaction can cost that much for each of its own. */
+  opening: bigint;
+  /** Recipients of the request that have no account of the token now. */
+  newRecipients: ReadonlySet<string>;
 }
 
 /** Charges of one token that are to be sent, or the mandate that is to be activated before any. */

@@ -36,7 +36,7 @@ export interface RotationFacts {
   wallets: readonly RotatedWallet[];
   /** Null: nobody is charged on this network, or the signer signs for none. */
   collector: CollectorAccount | null;
-  tank: Precheck['tank'];
+  tank: Precheck['tank'] & { nextSequence: bigint };
   /** Unix seconds of a final block; `finalTokens` are of that one or a later one. */
   finalTime: number;
   /** The most that one transaction can cost: of tokens, of native coin, to open the account, of its owner. */

@@ -53,6 +53,7 @@ export type {
   ChargesPrecheck,
   ChargesRequest,
   CheckedMandate,
+  PaidByTank,
   Precheck,
   PrecheckRequest,
   SignedMandate,

@@ -22,6 +22,7 @@ import {
   type MandateSetup,
   type MandateStatesAnswer,
   type MovementSpec,
+  type PrecheckRequest,
   type ScanAnswer,
   type ScanQuery,
   type SignedTx,
@@ -46,6 +47,7 @@ import {
   updateChain,
 } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
+import { FeePayer } from './fee-payer.ts';
 import { hashesOf } from './forks.ts';
 import { BLOCK_REASONS } from './holding.ts';
 import { setupOf, spenderOf } from './mandates.ts';
@@ -85,6 +87,7 @@ export class SimulatedAdapter implements Chain {
   readonly #now: () => number | Promise<number>;
   readonly #settings: BlockSettings;
   readonly #batched: BatchedCalls;
+  readonly #feePayer: FeePayer | undefined;
   readonly hotWallets = async () => [await this.sender('hot')];
   readonly readRotation = async () => null;
   readonly nameAddresses?: NonNullable<Chain['nameAddresses']>;
@@ -99,6 +102,7 @@ export class SimulatedAdapter implements Chain {
     const early = options.earlyConfirmations ?? null;
     this.capabilities = { ...NETWORK_RULES[options.network].capabilities, confirmations: { final, early } };
     this.#batched = options.batched ?? new BatchedCalls(options.db);
+    this.#feePayer = FeePayer.of(this, options);
     if (options.namesAddresses === true) this.nameAddresses = (request) => this.#nameAddresses(request);
   }
 
@@ -148,9 +152,8 @@ export class SimulatedAdapter implements Chain {
   }
 
   async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
-    if (!Number.isInteger(index) || index < 0 || index > DEPOSIT_INDEX_MAX) {
+    if (!Number.isInteger(index) || index < 0 || index > DEPOSIT_INDEX_MAX)
       throw new RangeError(`a deposit address has a number from 0 to ${DEPOSIT_INDEX_MAX}`);
-    }
     const { address } = walletOf(this.id.merchantId, this.network, `deposit:${index}`);
     return { address, watch: address };
   }
@@ -182,6 +185,7 @@ export class SimulatedAdapter implements Chain {
   }
 
   async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
+    this.#feePayer?.assertPaid(spec.items.length);
     return this.#sign(spec, buildTransfer(this.id, spec, await this.#buildTime()));
   }
 
@@ -190,8 +194,7 @@ export class SimulatedAdapter implements Chain {
   }
 
   async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
-    const { clock } = await this.#nodeView();
-    const height = clock.finalHeight;
+    const { finalHeight: height } = (await this.#nodeView()).clock;
     return { height, states: await this.reach(() => this.#batched.mandateStates(this.id, mandates, height)) };
   }
 
@@ -209,7 +212,7 @@ export class SimulatedAdapter implements Chain {
     return this.#sign(spec, buildFill(this.id, spec, await this.#buildTime(true)));
   }
 
-  readonly precheck = async (): Promise<null> => null;
+  readonly precheck = async (request: PrecheckRequest) => (await this.#feePayer?.precheck(request)) ?? null;
   readonly checkMandate = async (): Promise<null> => null;
   readonly precheckCharges = async (): Promise<null> => null;
   readonly nativeBalance = async (): Promise<bigint> => 0n;

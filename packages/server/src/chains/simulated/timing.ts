@@ -8,4 +8,9 @@ export interface SimulatedTiming {
   earlyConfirmations?: number;
   /** The holder of the keys names deposit addresses ahead, as where no public key derives them (false). */
   namesAddresses?: boolean;
+  /**
+   * What the gas tank holds, where it pays the fees of all transactions and opens accounts for recipients; they are not taken from it.
+   * Absent: fees cost nothing. On networks without sequences alone.
+   */
+  tankHolds?: () => bigint;
 }

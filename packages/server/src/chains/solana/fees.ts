@@ -4,9 +4,9 @@ import { orUnavailable, readList, readNumber, readRecord } from './node-answers.
 
 const MICRO = 1_000_000n;
 /** Of each signature, as the network has it. */
-const SIGNATURE_LAMPORTS = 5_000n;
+export const SIGNATURE_LAMPORTS = 5_000n;
 /** For the 165 bytes of a token account. */
-const RENT_LAMPORTS = 2_039_280n;
+export const RENT_LAMPORTS = 2_039_280n;
 /** Three of four recent blocks took less. */
 const PERCENTILE = 75;
 

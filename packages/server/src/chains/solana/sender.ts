@@ -1,11 +1,14 @@
 import { ASSETS } from '@florin/contract/money';
 import type { Purpose } from '@florin/signer/protocol';
-import { signersOf, tokenAccountOf } from '@florin/signer/solana';
+import { type SolanaMessage, signersOf, tokenAccountOf } from '@florin/signer/solana';
 import {
   type Broadcast,
   type FeeEstimate,
   type FeeKind,
+  type Precheck,
+  type PrecheckRequest,
   type SignedTx,
+  SigningBlocked,
   type SweepSpec,
   type TransferSpec,
   type TxStatus,
@@ -14,13 +17,15 @@ import {
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { buildPayment, type Draft, withLifetime } from './build-payment.ts';
 import { buildSweepDraft, sweepPurpose, sweptAccounts } from './build-sweep.ts';
+import type { TokenAccounts } from './derive-accounts.ts';
 import { computeUnits, costOf, priceOf, readRecentFees, type Steps } from './fees.ts';
 import { type HeadFeed, isFresh } from './heads.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { Marks } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
-import { orUnavailable, readContext, readNumber, unusable } from './node-answers.ts';
+import { orUnavailable, readContext, unusable } from './node-answers.ts';
+import { precheck, readLamports, spendableOf } from './precheck.ts';
 import type { SolanaWallets } from './reader.ts';
 import { Accepted, sendSigned } from './send.ts';
 import { requestSignature, type SolanaSigner } from './signing.ts';
@@ -34,6 +39,7 @@ export interface SenderOptions {
   signer: SolanaSigner;
   wallets: SolanaWallets;
   marks: Marks;
+  tokenAccounts: TokenAccounts;
   merchantId: string;
   /** Account number of the merchant, from 1. */
   account: number;
@@ -101,10 +107,11 @@ export class SolanaSender {
   }
 
   async nativeBalance(address: string): Promise<bigint> {
-    const answer = await orUnavailable(
-      this.#options.node.call('getBalance', [address, { commitment: 'confirmed' }]),
-    );
-    return readNumber(readContext(answer, 'getBalance').value, 'a balance');
+    return await readLamports(this.#options.node, address);
+  }
+
+  precheck(request: PrecheckRequest): Promise<Precheck> {
+    return precheck(this.#options, request);
   }
 
   /**
@@ -135,22 +142,47 @@ export class SolanaSender {
       readRecentFees(node, [...new Set([draft.feePayer, ...changed])]),
     ]);
     const built = withLifetime(draft, blockhash, priceOf(recent, draft.units, network.feeCeilings));
+    await this.#assertPaid(costIn(built));
     const { signing, items } = spec;
     const order = { signing, account, message: built, purpose, network };
-    const { raw, txId, message, units, microLamports } = await requestSignature(signer, order);
+    const { raw, txId, message } = await requestSignature(signer, order);
     const { tip } = await feed.heads();
-    const created = message.instructions.filter(({ kind }) => kind === 'createTokenAccount').length;
-    const signatures = signersOf(message).length;
     return {
       network: 'spl',
       txId,
       raw,
       sender,
       itemIds: items.map(({ itemId }) => itemId),
-      feeLimit: costOf({ signatures, units, microLamports, created }),
+      feeLimit: costIn(message),
       validUntil: { height: String(this.#lifetimes.of(message.blockhash, tip)) },
     };
   }
+
+  /**
+   * What was reserved while the tank was full may be signed when it is empty. No block takes it then: it would expire, and count among
+   * the transactions that the signer signs for its items.
+   *
+   * @throws SigningBlocked
+   */
+  async #assertPaid(cost: bigint): Promise<void> {
+    const { wallets } = this.#options;
+    const held = await this.nativeBalance(wallets.feePayer);
+    if (spendableOf(held) >= cost) return;
+    const detail = `the fee payer ${wallets.feePayer} holds ${held} lamports, a transaction may cost ${cost}`;
+    throw new SigningBlocked('spl', 'tank', detail);
+  }
+}
+
+/** The most lamports that a message takes from its fee payer. */
+function costIn(message: SolanaMessage): bigint {
+  const [limit, price] = message.instructions;
+  const created = message.instructions.filter(({ kind }) => kind === 'createTokenAccount').length;
+  return costOf({
+    signatures: signersOf(message).length,
+    units: limit?.kind === 'computeLimit' ? limit.units : 0,
+    microLamports: price?.kind === 'computePrice' ? price.microLamports : 0n,
+    created,
+  });
 }
 
 interface Order {

@@ -4,6 +4,8 @@ import {
   type ChainCapabilities,
   type FeeEstimate,
   type FeeKind,
+  type Precheck,
+  type PrecheckRequest,
   type SignedTx,
   type SweepSpec,
   type TransferSpec,
@@ -39,7 +41,6 @@ export class SolanaChain extends SolanaReader implements Chain {
     sweepsPerTx: SWEEPS_MAX,
     callsAtOnce: CALLS_AT_ONCE,
   };
-  readonly precheck = UNCHARGED.precheck;
   readonly precheckCharges = UNCHARGED.precheckCharges;
   readonly checkMandate = UNCHARGED.checkMandate;
   readonly mandateSetup = UNCHARGED.mandateSetup;
@@ -66,6 +67,10 @@ export class SolanaChain extends SolanaReader implements Chain {
 
   status(tx: SignedTx): Promise<TxStatus> {
     return this.#sender.status(tx);
+  }
+
+  precheck(request: PrecheckRequest): Promise<Precheck> {
+    return this.#sender.precheck(request);
   }
 
   estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {

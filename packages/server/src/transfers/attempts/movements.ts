@@ -189,3 +189,36 @@ export async function sumTankSpending(tx: Tx, tank: Wallet, dearest: bigint): Pr
       and status in ('reserved', 'signed', 'sent') and sequence >= ${tank.chainNext}`.execute(tx);
   return BigInt(rows[0]?.spending ?? 0);
 }
+
+/** Of a tank that pays for all transactions, those that were reserved so long ago and are not signed wait for people: they are left out. */
+const RESERVED_SECONDS = 120;
+
+/** As `sumTankSpending`, of a tank that pays for all transactions of the network, where they have no sequences. */
+export async function sumPaidByTank(
+  tx: Tx,
+  { network, sender }: Pick<Wallet, 'network' | 'sender'>,
+  { dearest, nowSeconds }: { dearest: bigint; nowSeconds: number },
+): Promise<bigint> {
+  const { rows } = await sql<{ spending: string }>`
+    select coalesce(sum(coalesce(fee_limit, ${String(dearest)}::numeric)), 0)::text as spending
+    from transfer_attempt
+    where network = ${network} and fee_payer = ${sender} and status in ('reserved', 'signed', 'sent')
+      and (status <> 'reserved' or created_at > ${nowSeconds - RESERVED_SECONDS})`.execute(tx);
+  return BigInt(rows[0]?.spending ?? 0);
+}
+
+const DAY_SECONDS = 86_400;
+
+/** What a merchant's payments of the last day have put into accounts of recipients, or may still. */
+export async function sumOpenings(
+  tx: Tx,
+  { merchantId, network, nowSeconds }: { merchantId: string; network: Wallet['network']; nowSeconds: number },
+): Promise<bigint> {
+  const { rows } = await sql<{ openings: string }>`
+    select coalesce(sum(openings), 0)::text as openings from transfer_attempt
+    where merchant_id = ${merchantId} and network = ${network} and openings > 0
+      and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and completed_at > ${nowSeconds - DAY_SECONDS})`.execute(
+    tx,
+  );
+  return BigInt(rows[0]?.openings ?? 0);
+}

@@ -12,6 +12,7 @@ const READY: Precheck = {
   isDelegateMissing: false,
   movementFees: { gas: 10n, approve: 30n, deploy: 400n },
   tank: { address: '0x', native: 1_000_000n, nextSequence: 0n },
+  paidByTank: null,
 };
 const NOTHING = { fees: 0n, unpriced: 0n, outgoing: 0n, isApproving: false, gas: 0n };
 
@@ -150,4 +151,7 @@ test('sweeps want the merchant’s contract first, and a tank that can pay for a
   expect(sweep({ isDelegateMissing: true, tank: tank(399n) })).toEqual(wait('tank_low'));
   expect(sweep({ fees: [60n, 60n], tank: tank(120n) })).toEqual({ do: 'send' });
   expect(sweep({ fees: [60n, 60n], tank: tank(120n) }, false, 1n)).toEqual(wait('tank_low'));
+  const paidByTank = { fee: 60n, opening: 0n, newRecipients: new Set<string>() };
+  expect(sweep({ paidByTank, fees: [60n, 60n], tank: tank(120n) }, false, 1n)).toEqual(wait('wait_tank'));
+  expect(sweep({ paidByTank, fees: [60n, 60n], tank: tank(119n) })).toEqual(wait('tank_low'));
 });

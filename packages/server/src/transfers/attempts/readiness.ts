@@ -1,5 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import type { Movement, Precheck } from '../../chains/port/index.ts';
+import { type TankWait, tankWait } from './paid-by-tank.ts';
 
 // What a wallet must have before a payment takes a sequence: ether for the fees, an allowance for the payout contract, the
 // contract for sweeps. Each is brought by a movement of ours that has to be in a block first. Pure: amounts in, step out.
@@ -35,7 +36,7 @@ export type WaitReason =
   | 'wait_final'
   | 'wait_allowance'
   | 'gas_ceiling'
-  | 'tank_low'
+  | TankWait
   | 'other_operator'
   | NonNullable<Precheck['refused']>;
 
@@ -132,5 +133,9 @@ export function nextSweepStep({ precheck, isDeploying, tankSpending }: SweepNeed
     if (left < precheck.movementFees.deploy) return wait('tank_low');
     return { do: 'move', by: 'tank', movement: { kind: 'deploy', contract: 'sweep_delegate' } };
   }
-  return left < sum(precheck.fees) ? wait('tank_low') : { do: 'send' };
+  const needed = sum(precheck.fees);
+  if (left >= needed) return { do: 'send' };
+  // A tank that pays for everything has payments on their way that may cost less.
+  const { native } = precheck.tank;
+  return wait((precheck.paidByTank && tankWait(needed, { native, spending: tankSpending })) ?? 'tank_low');
 }

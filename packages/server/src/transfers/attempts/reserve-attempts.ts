@@ -9,6 +9,7 @@ import { callForEach, type SendContext } from '../send-context.ts';
 import { judgeUnbuildable, planAttempts, selectAffordable, type TransferVerdict } from '../states.ts';
 import { type PaymentPrecheck, precheckPayments, prepareWallet } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
+import { lockTankBudget } from '../wallets/tank-budget.ts';
 import {
   lockWallet,
   readWallet,
@@ -18,6 +19,7 @@ import {
   type WalletCounts,
 } from '../wallets/wallet-queries.ts';
 import { writeUnsent } from './abandon-attempt.ts';
+import { selectPaidByTank, type TankBudget, tankCostOf } from './paid-by-tank.ts';
 import type { WaitReason } from './readiness.ts';
 
 /** A wallet and its balance at a final block. */
@@ -25,6 +27,18 @@ interface FundedWallet extends Wallet {
   keyRef: KeyRef;
   height: bigint;
   balance: bigint;
+}
+
+/** An attempt before it has taken its wallet's next numbers. */
+type Unnumbered = Pick<NewAttempt, 'attemptId' | 'transfers' | 'sentBy' | 'paidBy'>;
+
+interface FromWallet {
+  attempts: NewAttempt[];
+  waitsFor?: WaitReason | undefined;
+  /** Others wait for coins, besides. */
+  isShort?: boolean;
+  /** What is left of the tank's for the next wallet. */
+  budget: TankBudget | undefined;
 }
 
 /**
@@ -56,18 +70,22 @@ export async function reserveAttempts(
     context.history.name = await assertSameHistory(tx);
     await assertPresentWallet(tx, context);
     const locked = await lockQueued(tx, context.merchant.merchantId, context.groupIds, context.nowSeconds);
+    let budget = await lockTankBudget(tx, context, prechecked.precheck);
     const clean = await failUnpayable(tx, context, locked, prechecked);
     const attempts: NewAttempt[] = [];
     let waitsFor: WaitReason | undefined;
+    let isShort = false;
     for (const wallet of wallets) {
       const own = clean.filter((transfer) => transfer.key_ref === wallet.keyRef);
-      const from = await reserveFrom(tx, context, { wallet, precheck: prechecked.precheck }, own);
+      const from = await reserveFrom(tx, context, { wallet, precheck: prechecked.precheck, budget }, own);
       attempts.push(...from.attempts);
+      budget = from.budget;
+      isShort ||= from.isShort === true;
       waitsFor = from.waitsFor ?? waitsFor;
     }
     await insertAttempts(tx, attempts, context.nowSeconds);
     crashPoint('reserve.before-commit');
-    if (waitsFor !== undefined) return { reached: 'waiting', waitsFor };
+    if (waitsFor !== undefined) return { reached: isShort ? 'insufficient_coins' : 'waiting', waitsFor };
     const count = attempts.reduce((sum, attempt) => sum + attempt.transfers.length, 0);
     if (count < clean.length) return { reached: 'insufficient_coins' };
     return { reached: locked.length < queued.length ? 'waiting' : 'all' };
@@ -105,11 +123,15 @@ async function readFundedWallets(
 async function reserveFrom(
   tx: Tx,
   context: SendContext,
-  { wallet, precheck }: { wallet: FundedWallet; precheck: Precheck | null },
+  {
+    wallet,
+    precheck,
+    budget,
+  }: { wallet: FundedWallet; precheck: Precheck | null; budget: TankBudget | undefined },
   transfers: readonly TransferRow[],
-): Promise<{ attempts: NewAttempt[]; waitsFor?: WaitReason }> {
+): Promise<FromWallet> {
   const [first] = transfers;
-  if (first === undefined) return { attempts: [] };
+  if (first === undefined) return { attempts: [], budget };
   const next = await lockWallet(tx, wallet);
   const groups = context.isCharge
     ? transfers.map((charge) => [charge])
@@ -117,22 +139,44 @@ async function reserveFrom(
         planAttempts(transfers, context.chain.capabilities.maxItemsPerTx),
         await availableCoins(tx, context, wallet, first),
       );
+  const number = (list: readonly Unnumbered[]) => numberAttempts(tx, wallet, { next, attempts: list });
+  if (precheck !== null && budget !== undefined) {
+    const { paid, waitsFor, left } = payByTank(precheck, budget, groups);
+    const isShort = groups.flat().length < transfers.length;
+    return { attempts: await number(paid), waitsFor, isShort, budget: left };
+  }
   if (precheck !== null && groups.length > 0) {
     const waitsFor = await prepareWallet(tx, context, { wallet, precheck, groups });
-    if (waitsFor !== undefined) return { attempts: [], waitsFor };
+    if (waitsFor !== undefined) return { attempts: [], waitsFor, budget };
   }
-  const unnumbered = groups.map((group) => ({ attemptId: newId(), transfers: group }));
-  return { attempts: await numberAttempts(tx, wallet, { next, attempts: unnumbered }) };
+  return { attempts: await number(groups.map(unnumbered)), budget };
+}
+
+const unnumbered = (transfers: readonly TransferRow[]): Unnumbered => ({ attemptId: newId(), transfers });
+
+/** Those of the planned payments that the tank can pay. */
+function payByTank(precheck: Precheck, budget: TankBudget, groups: readonly (readonly TransferRow[])[]) {
+  const { paidByTank, tank } = precheck;
+  const planned = groups.map((group) => ({
+    group,
+    ...tankCostOf(
+      paidByTank,
+      group.map(({ address }) => address),
+    ),
+  }));
+  const { taken, waitsFor, left } = selectPaidByTank(planned, budget);
+  const paid = taken.map(({ group, openings }) => ({
+    ...unnumbered(group),
+    paidBy: { tank: tank.address, openings },
+  }));
+  return { paid, waitsFor, left };
 }
 
 /** Gives attempts the next numbers of a locked wallet. */
 export async function numberAttempts(
   tx: Tx,
   wallet: Wallet,
-  {
-    next,
-    attempts,
-  }: { next: WalletCounts; attempts: readonly Pick<NewAttempt, 'attemptId' | 'transfers' | 'sentBy'>[] },
+  { next, attempts }: { next: WalletCounts; attempts: readonly Unnumbered[] },
 ): Promise<NewAttempt[]> {
   const ids = attempts.map((attempt) => attempt.attemptId);
   const numbers = await takeNumbers(tx, wallet, { next, attemptIds: ids });

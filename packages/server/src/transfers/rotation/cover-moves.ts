@@ -55,13 +55,14 @@ async function coverWallet(context: SendContext, { keyRef, sender, attempts }: U
   // The tank first: ether that comes meanwhile is counted as on its way. The wallet's sequence last: what a block takes meanwhile
   // has paid its fee, and is not covered a second time.
   const precheck = await chain.precheck({ kind: 'transfers', asset: first.currency, transactions: [] });
-  if (precheck === null) return;
+  const chainNext = precheck?.tank.nextSequence;
+  if (precheck === null || chainNext == null) return;
   const native = await chain.nativeBalance(sender);
   const next = BigInt((await chain.nextSequence(sender)) ?? 0);
   const open = attempts.filter(({ sequence }) => (sequence ?? 0n) >= next);
   const { tank, movementFees } = precheck;
-  const facts = { tank, fees: { plain: movementFees.gas } };
-  const tankWallet = { network: chain.network, sender: tank.address, chainNext: tank.nextSequence };
+  const facts = { tank: { ...tank, nextSequence: chainNext }, fees: { plain: movementFees.gas } };
+  const tankWallet = { network: chain.network, sender: tank.address, chainNext };
   const rotation = {
     merchant_id: merchant.merchantId,
     rotation_id: first.group_id,

@@ -79,7 +79,9 @@ export async function prepareWallet(
  */
 export async function topUpGas(context: SendContext, waiting: readonly AttemptRow[]): Promise<void> {
   const { chain, run } = context;
-  const paying = waiting.filter(({ key_ref: keyRef }) => keyRef === HOT_KEY_REF);
+  const paying = waiting.filter(
+    ({ key_ref: keyRef, fee_payer: tank }) => keyRef === HOT_KEY_REF && tank === null,
+  );
   const [first] = paying;
   if (first === undefined || chain.capabilities.sweepsPerTx === 0) return;
   const { sender, currency: asset } = first;

@@ -2,7 +2,7 @@ import { type Chain, depositIndexOf, type Precheck } from '../../chains/port/ind
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
-import { isDeploying, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { isDeploying, reserveMovement } from '../attempts/movements.ts';
 import { nextSweepStep, type WaitReason } from '../attempts/readiness.ts';
 import { numberAttempts, type Reserved } from '../attempts/reserve-attempts.ts';
 import { assertSameHistory } from '../history/history.ts';
@@ -11,6 +11,7 @@ import type { SendContext } from '../send-context.ts';
 import { planAttempts } from '../states.ts';
 import { tankOf } from './prepare-wallet.ts';
 import { assertPresentWallet } from './present-wallet.ts';
+import { readTankSpending } from './tank-budget.ts';
 import { lockWallet, readWallet, type Wallet } from './wallet-queries.ts';
 
 /** Whether these transfers leave from deposit addresses that another wallet empties. */
@@ -45,6 +46,7 @@ export async function reserveSweeps(context: SendContext, queued: readonly Trans
       attemptId: newId(),
       transfers,
       sentBy: TANK_KEY_REF,
+      ...(precheck?.paidByTank && { paidBy: { tank: tank.sender, openings: 0n } }),
     }));
     await insertAttempts(tx, await numberAttempts(tx, tank, { next, attempts }), nowSeconds);
     crashPoint('reserve.before-commit');
@@ -55,13 +57,13 @@ export async function reserveSweeps(context: SendContext, queued: readonly Trans
 /** What the network wants of the gas tank beforehand. @returns what the sweeps wait for */
 async function prepareTank(
   tx: Tx,
-  { merchant: { merchantId }, nowSeconds }: SendContext,
+  { merchant: { merchantId }, chain, nowSeconds }: SendContext,
   { tank, precheck, of }: { tank: Wallet; precheck: Precheck; of: TransferRow },
 ): Promise<WaitReason | undefined> {
   const step = nextSweepStep({
     precheck,
     isDeploying: await isDeploying(tx, merchantId, tank),
-    tankSpending: await sumTankSpending(tx, tank, precheck.movementFees.deploy),
+    tankSpending: await readTankSpending(tx, chain, { tank, precheck, nowSeconds }),
   });
   if (step.do === 'wait') return step.reason;
   if (step.do === 'send') return undefined;
