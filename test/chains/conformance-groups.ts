@@ -15,6 +15,8 @@ export function approvedGroup(
     kind: 'payout',
     merchantId: 'merchant',
     id: groupId,
+    // What people sign names it; these groups need nobody.
+    network: 'erc20',
     asset,
     items: named,
     approvals: [],

@@ -22,6 +22,7 @@ test.skipIf(isSecondRun)(
       { email, role: 'owner', status: 'invited' },
       owner,
     ]);
+    expect((await command(['approvers', 'passkey', email])).stderr).toContain('has no passkey');
     expect((await command(['users', 'role', email, 'admin'])).stderr).toContain('no such user');
     expect((await command(['users', 'invite', email, '--role', 'boss'])).stderr).toContain('owner, admin');
     await ask('users', 'remove', email);

@@ -23,6 +23,7 @@ const READ: readonly ConfigKey[] = [
   'signerKeyFile',
   'signerCaFile',
   'outboundCaFile',
+  'publicUrl',
 ];
 
 const PLACE: readonly (readonly [flag: string, description: string])[] = [

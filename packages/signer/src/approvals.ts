@@ -1,16 +1,14 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { addressOfKey } from './address.ts';
-import type { ApproverKey } from './approver-key.ts';
+import { type Approver, type ApproverKey, SPKI_HEAD } from './approver-key.ts';
 import { concat, fromHex } from './bytes.ts';
-import type { Approver } from './policy.ts';
+import { isAnsweredBy } from './passkey.ts';
 import type { SignedApproval } from './protocol.ts';
 import { approvalDigest, type Statement, type Subject, statementOf, statementText } from './statement.ts';
 
 const ED25519_BYTES = 64;
 const ETHEREUM_BYTES = 65;
-/** An Ed25519 public key as DER, up to its 32 bytes. */
-export const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
  * The approvers whose signature holds for this subject now, each once. A signature of another subject, of a time that has
@@ -23,21 +21,27 @@ export function approversOf(
   approvals: readonly SignedApproval[],
   { approvers, now }: { approvers: readonly Approver[]; now: number },
 ): ReadonlySet<string> {
-  const byName = new Map(approvers.map((approver) => [approver.name, approver]));
-  const valid = approvals.filter(({ approver: name, validUntil, signature }) => {
-    const approver = byName.get(name);
-    return (
-      approver !== undefined &&
-      validUntil >= now &&
-      isSignedBy(approver, statementOf(subject, validUntil), signature)
-    );
+  const keysOf = Map.groupBy(approvers, ({ name }) => name);
+  const valid = approvals.filter((approval) => {
+    const { approver: name, validUntil } = approval;
+    const keys = keysOf.get(name);
+    if (keys === undefined || validUntil < now) return false;
+    const statement = statementOf(subject, validUntil);
+    return keys.some((key) => isSignedBy(key, statement, approval));
   });
   return new Set(valid.map(({ approver }) => approver));
 }
 
-/** Whether the signature, hex, is that key's over the statement. */
-export function isSignedBy(approver: ApproverKey, statement: Statement, signature: string): boolean {
+/** Whether the signature is that key's over the statement. */
+export function isSignedBy(
+  approver: ApproverKey,
+  statement: Statement,
+  { signature, passkey }: Pick<SignedApproval, 'signature' | 'passkey'>,
+): boolean {
   const bytes = fromHex(signature);
+  if (approver.kind === 'passkey')
+    return passkey !== undefined && isAnsweredBy(approver, statement, { ...passkey, signature: bytes });
+  if (passkey !== undefined) return false;
   return approver.kind === 'ed25519'
     ? bytes.length === ED25519_BYTES &&
         verify(null, Buffer.from(statementText(statement)), publicKeyOf(approver.key), bytes)

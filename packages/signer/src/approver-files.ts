@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { SPKI_HEAD } from './approvals.ts';
-import { type ApproverKey, readApproverKey } from './approver-key.ts';
+import { readApproverKey, SPKI_HEAD } from './approver-key.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { readPrivateFile } from './files.ts';
 import { writeNew } from './key-file.ts';
@@ -51,7 +50,7 @@ export function signStatement(statement: Statement, key: KeyObject): Hex {
  *
  * @throws SignerMistake
  */
-export function approverKeyOf(keyOrFile: string): ApproverKey {
+export function approverKeyOf(keyOrFile: string): NonNullable<ReturnType<typeof readApproverKey>> {
   const key = readApproverKey(keyOrFile) ?? (existsSync(keyOrFile) ? keyInFile(keyOrFile) : undefined);
   if (key !== undefined) return key;
   throw new SignerMistake(
@@ -61,7 +60,7 @@ export function approverKeyOf(keyOrFile: string): ApproverKey {
   );
 }
 
-function keyInFile(file: string): ApproverKey | undefined {
+function keyInFile(file: string): ReturnType<typeof readApproverKey> {
   try {
     const text = readFileSync(file, 'utf8').trim();
     const known = readApproverKey(text);

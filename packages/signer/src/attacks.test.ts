@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeCall } from './calldata.ts';
 import type { Payment } from './statement.ts';
+import { approvedBy, makePasskey, policyPasskey } from './test-passkey.ts';
 import { USDC } from './test-policy.ts';
 import {
   accounts,
@@ -32,6 +33,34 @@ test('G3: an approved batch is signed, in parts too, and a single transfer of it
   expect(outcomeOf({ ...batch, places: [1] })).toBe('signed');
   expect(outcomeOf({ ...batch, places: [1, 0] })).toBe('signed');
   expect(outcomeOf({ ...batch, places: [1] }, transferBytes({ ...batch, places: [1] }))).toBe('signed');
+});
+
+test('G3: a passkey alone approves a batch, and rows without its answer do not', () => {
+  const [ada, eve] = [makePasskey(), makePasskey()];
+  const batch = payment();
+  const named = { ...batch, network: 'erc20' } as const;
+  const until = 1_790_000_100;
+  const signed = approvedBy('ada', ada, named, until);
+  const outcome = (approvals: Payment['approvals'], changes: Partial<Payment> = {}) => {
+    const purpose = { ...batch, approvals, ...changes };
+    const bench = new Bench((policy) =>
+      Object.assign(policy, { approvers: [{ name: 'ada', passkeys: [policyPasskey(ada)] }] }),
+    );
+    return bench.outcome(request({ bytes: payBytes(purpose), purpose }));
+  };
+  expect(outcome([signed])).toBe('signed');
+  const forged: [string, Payment['approvals'], Partial<Payment>?][] = [
+    ['of another passkey', [approvedBy('ada', eve, named, until)]],
+    ['of another batch', [approvedBy('ada', ada, { ...named, id: OTHER_BATCH }, until)]],
+    ['of another network', [approvedBy('ada', ada, { ...named, network: 'spl' }, until)]],
+    ['moved to another batch', [signed], { id: OTHER_BATCH }],
+    ['over', [approvedBy('ada', ada, named, 1_789_999_999)]],
+    ['longer than signed', [{ ...signed, validUntil: until + 1 }]],
+    ['without what was signed', [{ approver: 'ada', validUntil: until, signature: signed.signature }]],
+    ['by a key file that the policy does not name', [approve(batch)]],
+  ];
+  for (const [what, approvals, changes] of forged)
+    expect(outcome(approvals, changes), what).toBe('approvals');
 });
 
 test('G3: rows that are edited after the approval are refused for want of one', () => {

@@ -139,11 +139,20 @@ const StatusShape = Type.Object({
   ),
   thresholds: Type.Object({ payouts: ThresholdShape, refunds: ThresholdShape }),
   approvers: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      kind: Type.Union([Type.Literal('ed25519'), Type.Literal('ethereum')]),
-      key: Type.String(),
-    }),
+    Type.Union([
+      Type.Object({
+        name: Type.String(),
+        kind: Type.Union([Type.Literal('ed25519'), Type.Literal('ethereum')]),
+        key: Type.String(),
+      }),
+      Type.Object({
+        name: Type.String(),
+        kind: Type.Literal('passkey'),
+        key: Type.String(),
+        rpId: Type.String(),
+        origin: Type.String(),
+      }),
+    ]),
   ),
 });
 const RefusalShape = Type.Object({

@@ -1,4 +1,5 @@
 import Type, { type TObject, type TProperties } from 'typebox';
+import { readAddress, ZERO_ADDRESS } from './address.ts';
 import { SignerMistake } from './mistake.ts';
 
 const DECIMALS = 6;
@@ -6,6 +7,11 @@ const DECIMALS = 6;
 /** An object without other keys. */
 export const closed = <const P extends TProperties>(properties: P): TObject<P> =>
   Type.Object(properties, { additionalProperties: false });
+
+export const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'an address: 0x and 40 hex digits in quotes',
+});
 
 export const Money = Type.String({
   pattern: `^(?:0|[1-9][0-9]{0,11})(?:\\.[0-9]{1,${DECIMALS}})?$`,
@@ -51,4 +57,12 @@ export function merchantsOf(
   const accounts = new Map(Object.entries(text).map(([account, merchant]) => [Number(account), merchant]));
   if (new Set(accounts.values()).size < accounts.size) throw mistake(`${at} names a merchant twice.`);
   return accounts;
+}
+
+/** @throws SignerMistake */
+export function addressIn(text: string, at: string): string {
+  const address = readAddress(text);
+  if (address === undefined) throw mistake(`${at} has a wrong checksum: copy it again.`);
+  if (address === ZERO_ADDRESS) throw mistake(`${at} is the zero address.`);
+  return address;
 }

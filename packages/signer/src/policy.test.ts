@@ -72,7 +72,7 @@ test('each mistake has one line that names its place', () => {
     ['payouts.per_day must', 'payouts.per_day', 1],
     ['two approvers have the name ada', 'approvers.1.name', 'ada'],
     ['two approvers have the key', 'approvers.1', { ...policyText().approvers[0], name: 'bob' }],
-    ['approvers.0 (ada) needs one of ed25519 and ethereum', 'approvers.0', { name: 'ada' }],
+    ['approvers.0 (ada) needs one of ed25519 and ethereum, or passkeys', 'approvers.0', { name: 'ada' }],
     ['approvers.0.ed25519 is no public key', 'approvers.0.ed25519', `0x01${'0'.repeat(62)}`],
     ['accounts names a merchant twice', 'accounts', { 1: MERCHANT, 2: MERCHANT }],
     [`${tron}.tokens.USDT must be an address of Tron`, `${tron}.tokens.USDT`, TOKEN],

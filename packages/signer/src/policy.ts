@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import { readAddress, ZERO_ADDRESS } from './address.ts';
-import { type ApproverKey, isSoundKey } from './approver-key.ts';
+import type { Approver } from './approver-key.ts';
+import { ApproverText, approversOf } from './policy-approvers.ts';
 import { NodeText, nodeOf, SolanaText, solanaRules, TronText, tronRules } from './policy-networks.ts';
 import {
   AccountNames,
+  Address,
+  addressIn,
   checkOrder,
   closed,
   coins,
@@ -38,10 +40,6 @@ export interface PaymentRules {
   resendPerDay: bigint;
 }
 
-export interface Approver extends ApproverKey {
-  name: string;
-}
-
 /** A network's rules; amounts of its own coin in wei. */
 export interface NetworkRules {
   chainId: bigint;
@@ -73,6 +71,7 @@ export interface Policy {
   spl: SolanaRules | null;
   payouts: PaymentRules;
   refunds: PaymentRules;
+  /** Several of one name are one person. */
   approvers: readonly Approver[];
   /** Merchants by account on erc20: no other account pays. Null: the first payment of an account decides. */
   accounts: ReadonlyMap<number, string> | null;
@@ -81,13 +80,6 @@ export interface Policy {
   /** Ids of earlier attempts that are taken over from requests in a day. */
   learnedPerDay: bigint;
 }
-
-const Address = Type.String({
-  pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'an address: 0x and 40 hex digits in quotes',
-});
-const Key = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '0x and 64 small hex digits in quotes' });
-const Name = Type.String({ minLength: 1, maxLength: 100 });
 
 const Payments = closed({
   per_transfer: Money,
@@ -125,10 +117,7 @@ const PolicyFile = closed({
   }),
   payouts: Payments,
   refunds: Payments,
-  approvers: Type.Array(
-    closed({ name: Name, ed25519: Type.Optional(Key), ethereum: Type.Optional(Address) }),
-    { maxItems: 100 },
-  ),
+  approvers: Type.Array(ApproverText, { maxItems: 100 }),
   accounts: Type.Optional(AccountNames),
   freeze_after_refusals: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   learned_per_day: Type.Optional(Type.Integer({ minimum: BEFORE_MAX, maximum: 10_000_000 })),
@@ -148,8 +137,8 @@ export function readPolicy(text: string): Policy {
     erc20: networkOf(file.networks.erc20),
     trc20: file.networks.trc20 === undefined ? null : tronRules(file.networks.trc20),
     spl: file.networks.spl === undefined ? null : solanaRules(file.networks.spl),
-    payouts: paymentRules(file.payouts, 'payouts', approvers.length),
-    refunds: paymentRules(file.refunds, 'refunds', approvers.length),
+    payouts: paymentRules(file.payouts, 'payouts', file.approvers.length),
+    refunds: paymentRules(file.refunds, 'refunds', file.approvers.length),
     approvers,
     accounts: merchantsOf(file.accounts, 'accounts'),
     freezeAfter: file.freeze_after_refusals ?? FREEZE_AFTER,
@@ -251,31 +240,4 @@ function coldOwnersOf(
       return [Number(account), address];
     }),
   );
-}
-
-function addressIn(text: string, at: string): string {
-  const address = readAddress(text);
-  if (address === undefined) throw mistake(`${at} has a wrong checksum: copy it again.`);
-  if (address === ZERO_ADDRESS) throw mistake(`${at} is the zero address.`);
-  return address;
-}
-
-function approversOf(list: PolicyText['approvers']): Approver[] {
-  const approvers = list.map(({ name, ed25519: publicKey, ethereum }, i): Approver => {
-    const at = `approvers.${i}`;
-    if ((publicKey === undefined) === (ethereum === undefined))
-      throw mistake(`${at} (${name}) needs one of ed25519 and ethereum.`);
-    if (publicKey === undefined)
-      return { name, kind: 'ethereum', key: addressIn(ethereum ?? '', `${at}.ethereum`) };
-    if (!isSoundKey(publicKey)) throw mistake(`${at}.ed25519 is no public key.`);
-    return { name, kind: 'ed25519', key: publicKey };
-  });
-  for (const field of ['name', 'key'] as const) {
-    const seen = new Set<string>();
-    for (const approver of approvers) {
-      if (seen.has(approver[field])) throw mistake(`two approvers have the ${field} ${approver[field]}.`);
-      seen.add(approver[field]);
-    }
-  }
-  return approvers;
 }

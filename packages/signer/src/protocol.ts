@@ -2,6 +2,8 @@
 // sides. Numbers that may exceed 2^53 are decimal digits; bytes are hex in lower case with 0x; ids of ours are UUIDs.
 // Money leaves by `payout` and `refund` alone. Everything else moves coins between wallets of ours, or into them.
 
+import type { Approver, PasskeyParts } from './approver-key.ts';
+
 export type SignerNetwork = 'erc20' | 'trc20' | 'spl';
 export type SignerAsset = 'USDT' | 'USDC';
 
@@ -144,8 +146,10 @@ export interface SignedApproval {
   approver: string;
   /** Unix seconds. */
   validUntil: number;
-  /** Hex: Ed25519 over the statement's bytes, or EIP-712. */
+  /** Hex: Ed25519 over the statement's bytes, EIP-712, or a passkey's over `passkey`. */
   signature: string;
+  /** Of an answer by a passkey alone. */
+  passkey?: PasskeyParts;
 }
 
 /** Why something is to be signed. The signer reads the transaction by itself and compares. */
@@ -297,7 +301,8 @@ export interface SignerStatus {
   networks: readonly NetworkStatus[];
   /** When people sign, for all merchants together: units of a token, decimal digits. */
   thresholds: Record<'payouts' | 'refunds', Threshold>;
-  approvers: readonly { name: string; kind: 'ed25519' | 'ethereum'; key: string }[];
+  /** A name with several keys is one person. */
+  approvers: readonly Approver[];
 }
 
 export type NetworkStatus =

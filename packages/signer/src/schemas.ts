@@ -42,6 +42,8 @@ const Asset = Type.Union([Type.Literal('USDT'), Type.Literal('USDC')]);
 /** Of whichever network: what is none of the request's is refused where its purpose is compared. */
 const AddressText = Type.String({ pattern: '^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$' });
 const Bytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$' });
+/** Browsers say some 200 bytes. */
+const PasskeyBytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$', maxLength: 8_192 });
 
 const Item = closed({
   place: Type.Integer({ minimum: 0, maximum: ITEMS_MAX }),
@@ -54,6 +56,7 @@ const Approval = closed({
   approver: Name,
   validUntil: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   signature: Bytes,
+  passkey: Type.Optional(closed({ authenticatorData: PasskeyBytes, clientDataJSON: PasskeyBytes })),
 });
 
 const payment = <const Kind extends string>(kind: Kind) =>

@@ -18,12 +18,18 @@ export interface Subject {
   items: readonly PurposeItem[];
 }
 
+/** Where it counts, and what it says. The signer of real money knows `live` and `approve` alone. */
+interface Said {
+  mode: 'live' | 'sandbox';
+  decision: 'approve' | 'reject';
+}
+const APPROVED: Said = { mode: 'live', decision: 'approve' };
+
 /**
  * The one statement that approvers sign: whoever shows, signs or checks it makes the same bytes with `statementText` or
  * `approvalTypedData`. `items` is a SHA-256 over network, asset, recipient, amount, memo and place of each.
  */
-export interface Statement {
-  mode: 'live';
+export interface Statement extends Said {
   kind: 'payout' | 'refund';
   merchant: string;
   id: string;
@@ -34,16 +40,19 @@ export interface Statement {
   total: string;
   /** Hex. */
   items: Hex;
-  decision: 'approve';
   /** Unix seconds. */
   validUntil: number;
 }
 
-export function statementOf(subject: Subject, validUntil: number): Statement {
+export function statementOf(
+  subject: Subject,
+  validUntil: number,
+  { mode, decision }: Said = APPROVED,
+): Statement {
   const { kind, merchant, id, network, asset, items } = subject;
   const total = items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   return {
-    mode: 'live',
+    mode,
     kind,
     merchant,
     id,
@@ -52,7 +61,7 @@ export function statementOf(subject: Subject, validUntil: number): Statement {
     count: items.length,
     total: String(total),
     items: itemsDigest(subject),
-    decision: 'approve',
+    decision,
     validUntil,
   };
 }

@@ -61,7 +61,12 @@ interface PolicyText {
   };
   payouts: PaymentsText;
   refunds: PaymentsText;
-  approvers: { name: string; ed25519?: string; ethereum?: string }[];
+  approvers: {
+    name: string;
+    ed25519?: string;
+    ethereum?: string;
+    passkeys?: { key: string; rp_id: string; origin: string }[];
+  }[];
   accounts?: Record<string, string>;
   freeze_after_refusals?: number;
   learned_per_day?: number;

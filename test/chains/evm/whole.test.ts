@@ -83,7 +83,7 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
     } as const;
     const signature = signStatement(statementOf(subject, validUntil), ADA);
     const approvals = [{ approver, validUntil, signature }];
-    return { kind: 'payout', merchantId, id, asset: 'USDT', items: named, approvals };
+    return { kind: 'payout', merchantId, id, network: 'erc20', asset: 'USDT', items: named, approvals };
   }
 
   async function build(list: readonly TransferItem[], authority: Authority) {

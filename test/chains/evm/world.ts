@@ -267,6 +267,7 @@ export function payout(
       kind: 'payout',
       merchantId: 'mch',
       id,
+      network: 'erc20',
       asset,
       items: list.map(({ place, to, amount }) => ({ place, to, amount, memo: null })),
       approvals: [],

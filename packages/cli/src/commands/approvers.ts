@@ -26,6 +26,9 @@ const peopleOf = (
 
 const operation = operator();
 
+type Passkeys = Awaited<ReturnType<Operator['users']['passkeys']>>;
+const passkeysOf = operator(({ name, names }: Passkeys) => ({ name, passkeys: names.join(', ') }));
+
 const PASSPHRASE_FILE = [
   '--passphrase-file <file>',
   'file whose first line is the passphrase of the key file',
@@ -130,6 +133,16 @@ export const addApprovers = resource({
       options,
       run: (client, { name, merchant, ...whose }) => peopleOf(client, whose).remove(name, merchant),
     }),
+    passkeysOf(
+      'passkey <email>',
+      "Show a person's passkeys as a line of `approvers` in the signer's policy",
+      {
+        examples: ['florin approvers passkey ada@example.com'],
+        run: ({ users }, { email }) => users.passkeys(email),
+        text: ({ name, passkeys }) => JSON.stringify({ name, passkeys }),
+        note: 'Paste the line into the policy with that person beside you: whoever writes the database could show you another key.',
+      },
+    ),
     addKey,
     addSign,
   ],

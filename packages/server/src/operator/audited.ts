@@ -21,6 +21,7 @@ const READING = ['list', 'get', 'show', 'status', 'statement', 'verify', 'export
 const READING_OF_GROUP: Readonly<Record<string, readonly string[]>> = {
   stores: ['webhookKey'],
   refunds: ['awaitingApproval'],
+  users: ['passkeys'],
 };
 
 /** Whether an operation changes nothing. */

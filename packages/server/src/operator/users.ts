@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { endAllSessions, makeSignInLink, users } from '../console/accounts/index.ts';
+import { endAllSessions, makeSignInLink, passkeys, users } from '../console/accounts/index.ts';
 import { linkOf } from '../console/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
@@ -14,7 +14,19 @@ export interface UserScope {
 }
 
 const NO_ADDRESS =
-  'FLORIN_PUBLIC_URL (--public-url) is missing: the link begins with the address at which browsers reach this service.';
+  'FLORIN_PUBLIC_URL is missing: links begin with the address at which browsers reach this service, and passkeys belong to it.';
+
+async function policyLineOf(app: App, userId: string, { rpID, origin }: { rpID: string; origin: string }) {
+  const { email: name } = await users.getUser(app.db, userId);
+  const known = await passkeys.listPublicKeys(app, userId);
+  if (known.length === 0)
+    throw new Fail('resource_not_found', `${name} has no passkey: they add one at /console/account.`);
+  return {
+    name,
+    passkeys: known.map(({ key }) => ({ key, rp_id: rpID, origin })),
+    names: known.map((passkey) => passkey.name),
+  };
+}
 
 /** @param baseUrl what links begin with; it is asked for only where a link is made */
 export function userCommands(app: App, baseUrl: string | undefined) {
@@ -73,6 +85,11 @@ export function userCommands(app: App, baseUrl: string | undefined) {
       const linkUrl = checkedUrl();
       const { token, expiresAtMs } = await makeSignInLink(app, email);
       return { link_token: linkOf(linkUrl, token), expires_at: isoOf(expiresAtMs) };
+    },
+    /** The passkeys of a person, as the signer's policy names an approver. */
+    passkeys: async (email: string) => {
+      const page = passkeys.relyingParty(checkedUrl());
+      return await policyLineOf(app, await userBy(email), page);
     },
     /** After a backup was put back, which may hold sessions that were ended since. */
     signOutAll: async () => ({ ended: await endAllSessions(app.db, app.clock.nowMs()) }),

@@ -1,4 +1,4 @@
-import type { Asset } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 
 /** A payout batch or a refund as people approved it: a signer compares its own reading of a transaction with it. */
 export interface Authority {
@@ -6,6 +6,7 @@ export interface Authority {
   merchantId: string;
   /** Of the batch or refund. */
   id: string;
+  network: Network;
   asset: Asset;
   /** All of them, in order of `place`. */
   items: readonly { place: number; to: string; amount: bigint; memo: string | null }[];
@@ -17,6 +18,8 @@ export interface SignedApproval {
   approver: string;
   /** Unix seconds; the signature is worth nothing afterwards. */
   validUntil: number;
-  /** Hex: Ed25519 over the statement's bytes, or EIP-712. */
+  /** Hex: Ed25519 over the statement's bytes, EIP-712, or a passkey's over `passkey`. */
   signature: string;
+  /** Of an answer by a passkey alone, hex: what it has signed. */
+  passkey?: { authenticatorData: string; clientDataJSON: string };
 }

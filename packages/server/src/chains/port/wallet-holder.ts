@@ -57,12 +57,21 @@ export interface ApprovalRules extends Record<'payouts' | 'refunds', ApprovalRul
   approvers: readonly PolicyApprover[];
 }
 
-export interface PolicyApprover {
-  name: string;
-  kind: 'ed25519' | 'ethereum';
-  /** Of Ed25519 the public key, hex; of Ethereum the address. */
-  key: string;
-}
+/** A person, by one of their keys: several of one name are one person. */
+export type PolicyApprover = { name: string } & (
+  | {
+      kind: 'ed25519' | 'ethereum';
+      /** Of Ed25519 the public key, hex; of Ethereum the address. */
+      key: string;
+    }
+  | {
+      kind: 'passkey';
+      /** Its public key, SubjectPublicKeyInfo as DER, hex. */
+      key: string;
+      rpId: string;
+      origin: string;
+    }
+);
 
 export interface ApprovalRule {
   /** A batch or refund above it needs `approvals` signatures. */

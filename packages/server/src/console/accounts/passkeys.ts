@@ -8,6 +8,8 @@ import { hasFactor, lockOwn } from './own-factors.ts';
 import { type Acting, type Device, keepOnly, openSession, recordOwn } from './sessions.ts';
 import { type ConsoleDeps, getUser } from './users.ts';
 
+export { listPublicKeys } from './passkey-keys.ts';
+
 const PASSKEYS_MAX = 10;
 const TIMEOUT_MS = 300_000;
 const ED25519 = -8;

@@ -15,6 +15,7 @@ export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { owner
   return {
     ...named,
     merchantId,
+    network: batch.network,
     asset: batch.currency,
     items: items
       .map((item) => orderOf(batch, item))

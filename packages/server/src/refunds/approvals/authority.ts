@@ -16,6 +16,7 @@ export const refundAuthority: FindAuthority = async (db: Db, merchantId, { owner
   return {
     ...named,
     merchantId,
+    network: refund.network,
     asset: refund.currency,
     items: [{ place: 0, to, amount: refund.amount, memo: null }],
     approvals: await readApprovals(db, merchantId, named),

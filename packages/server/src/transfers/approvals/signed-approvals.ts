@@ -42,9 +42,8 @@ export async function findSigner(
 const VALID_SECONDS_MAX = 30 * 86_400;
 
 /** What approvers sign, as the signer computes it. */
-export function subjectOf({ kind, merchantId, id, asset, items }: Authority) {
+export function subjectOf({ kind, merchantId, id, network, asset, items }: Authority) {
   const named = items.map((item) => ({ ...item, amount: String(item.amount) }));
-  const network = 'erc20' as const;
   return { kind, merchant: merchantId, id, network, asset, items: named } satisfies Subject;
 }
 
@@ -93,7 +92,7 @@ export async function keepSignature(
   if (validUntil <= now.seconds || validUntil > now.seconds + VALID_SECONDS_MAX)
     throw invalidParam('valid_until', 'A signature ends in the future, and within 30 days: sign again.');
   const statement = statementOf(subjectOf(authority), validUntil);
-  if (!isSignedBy(by, statement, signature))
+  if (!isSignedBy(by, statement, { signature }))
     throw invalidParam(
       'signature',
       `This is not the signature of ${name} over this ${authority.kind} with this valid_until: the statement that was ` +

@@ -1,0 +1,56 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { invariant } from '../../platform/fail.ts';
+import type { ConsoleDeps } from './users.ts';
+
+// Passkeys are kept with their public keys as authenticators give them (COSE). A signer's policy names the same key as a
+// SubjectPublicKeyInfo, which every cryptographic library reads.
+
+/** A person's passkey, as a policy names it. */
+export interface PasskeyPublicKey {
+  credentialId: Buffer;
+  name: string;
+  /** SubjectPublicKeyInfo as DER, hex. */
+  key: string;
+}
+
+/** A person's passkeys, oldest first. */
+export async function listPublicKeys(
+  { db }: Pick<ConsoleDeps, 'db'>,
+  userId: string,
+): Promise<PasskeyPublicKey[]> {
+  const rows = await db
+    .selectFrom('console_passkey')
+    .select(['credential_id', 'name', 'public_key'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at_ms')
+    .execute();
+  return await Promise.all(
+    rows.map(async (row) => ({
+      credentialId: row.credential_id,
+      name: row.name,
+      key: await publicKeyOf(row.public_key),
+    })),
+  );
+}
+
+/** @param cose as authenticators give it */
+export async function publicKeyOf(cose: Buffer): Promise<string> {
+  const key = createPublicKey({ key: await jwkOf(cose), format: 'jwk' });
+  return `0x${key.export({ format: 'der', type: 'spki' }).toString('hex')}`;
+}
+
+async function jwkOf(bytes: Buffer): Promise<JsonWebKey> {
+  const { cose, decodeCredentialPublicKey } = await import('@simplewebauthn/server/helpers');
+  const key = decodeCredentialPublicKey(Uint8Array.from(bytes));
+  const text = (value: Uint8Array | undefined) => Buffer.from(value ?? []).toString('base64url');
+  if (cose.isCOSEPublicKeyEC2(key))
+    return {
+      kty: 'EC',
+      crv: 'P-256',
+      x: text(key.get(cose.COSEKEYS.x)),
+      y: text(key.get(cose.COSEKEYS.y)),
+    };
+  if (cose.isCOSEPublicKeyOKP(key)) return { kty: 'OKP', crv: 'Ed25519', x: text(key.get(cose.COSEKEYS.x)) };
+  invariant(cose.isCOSEPublicKeyRSA(key), 'passkeys are of three kinds');
+  return { kty: 'RSA', n: text(key.get(cose.COSEKEYS.n)), e: text(key.get(cose.COSEKEYS.e)) };
+}
