@@ -34,6 +34,8 @@ interface OpenOptions {
   account?: number;
   network?: TronNetwork;
   signer?: TronKeySigner;
+  /** What its hot wallet is given, in sun. */
+  trx?: number;
   /** Nothing is kept by default. */
   feed?: TronFeed | FeedOptions;
 }
@@ -104,10 +106,16 @@ export class TronEnvironment {
   /** A merchant's chain as this node shows it. */
   open(
     node: RpcTronNode,
-    { account = 1, network = this.network, signer = this.signer, feed }: OpenOptions = {},
+    {
+      account = 1,
+      network = this.network,
+      signer = this.signer,
+      feed,
+      trx = 100_000 * TRX,
+    }: OpenOptions = {},
   ): TronChain {
     const hot = KEYS.hot(account).address;
-    this.node.fund(hot, 100_000 * TRX);
+    this.node.fund(hot, trx);
     return new TronChain({
       network,
       node,

@@ -13,6 +13,9 @@ export const KEYS = new TronAccounts(TEST_SEED);
 
 /** Signs with keys of Tron. Nothing is replaced here: an attempt has one transaction. */
 export class TronKeySigner extends AttemptSigner<'trc20'> {
+  /** In sun. */
+  topUpMax: bigint | undefined;
+
   /** Without times, reference block and fee limit, which follow the chain. */
   protected contentsOf({ unsigned }: Asked): string {
     const { contract } = decodeTronTransaction(fromHex(unsigned));
@@ -23,6 +26,10 @@ export class TronKeySigner extends AttemptSigner<'trc20'> {
       timestamp: 1n,
     };
     return toHex(encodeTronTransaction({ ...dated, contract, feeLimit: 0n }));
+  }
+
+  async tronTopUpMax(): Promise<bigint | undefined> {
+    return this.topUpMax;
   }
 
   protected isReplacement(): boolean {

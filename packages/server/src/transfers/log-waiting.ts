@@ -36,7 +36,9 @@ const WAITS: Partial<Record<WaitReason, string>> = {
   tank_low: 'the gas tank is low, transfers wait until it is filled (florin treasury status)',
   opening_ceiling:
     'new recipients need more than transfers.opening_ceiling lets a day of the merchant spend on their accounts, transfers wait',
-  gas_ceiling: 'a payment needs more ether than transfers.gas_ceiling lets its wallet have, transfers wait',
+  gas_ceiling:
+    'a payment needs more native coin than transfers.gas_ceiling (transfers.trx_ceiling on Tron) lets its wallet have, transfers wait',
+  call_reverts: 'the token refuses payments now, for a reason that it does not tell: they wait',
   other_operator:
     "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",
   token_paused: 'the token is paused by its issuer, transfers wait',

@@ -29,6 +29,12 @@ export const TRANSFER_SETTINGS = {
       'The most ether that a hot wallet is topped up to, for fees; a payout that needs more waits. In whole coins of the network, such as 0.25.',
     fallback: '0.25',
   }),
+  trxCeiling: moneySetting({
+    name: 'transfers.trx_ceiling',
+    description:
+      'The most TRX that a wallet on Tron is topped up to, for fees: about 16 for each payment on its way; others wait. In whole TRX.',
+    fallback: '500.00',
+  }),
   openingCeiling: moneySetting({
     name: 'transfers.opening_ceiling',
     description:

@@ -336,8 +336,8 @@ async function signOrWait(context: SendContext): Promise<BlockedBy> {
   try {
     const blocked = await signReserved(context);
     if (blocked === undefined) return 'none';
-    if (blocked.reason === 'tank') {
-      logWaiting(context, 'tank_low');
+    if (blocked.reason === 'tank' || blocked.reason === 'reverts') {
+      logWaiting(context, blocked.reason === 'tank' ? 'tank_low' : 'call_reverts');
       return 'stopped';
     }
     // The signer may know of a rotation that this process has not noticed.

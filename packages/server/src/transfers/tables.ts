@@ -1,13 +1,13 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ColumnType, Generated } from 'kysely';
-import type { KeyRef, RotatedKeyRef } from '../chains/port/index.ts';
+import type { DepositKeyRef, KeyRef, RotatedKeyRef } from '../chains/port/index.ts';
 import type { ActivationFault } from './attempts/charge-readiness.ts';
 import type { StoredCharge, StoredMandate, StoredPermit } from './charges/charges.ts';
 import type { ActivationStatus, AttemptStatus, RotationStatus, TransferStatus } from './states.ts';
 
 /** A movement of the service itself as it is stored; amounts are decimal digits. */
 export type StoredMovement =
-  | { kind: 'gas'; amount: string; to?: 'owner' | RotatedKeyRef }
+  | { kind: 'gas'; amount: string; to?: 'owner' | RotatedKeyRef | DepositKeyRef }
   | { kind: 'move'; asset: Asset | null; amount: string }
   | { kind: 'approve'; asset: Asset; amount: string }
   | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' | 'sweep_delegate' }

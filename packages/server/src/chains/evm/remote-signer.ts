@@ -110,6 +110,13 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return rules && { collector: rules.collector, gasTopUp: BigInt(rules.gasTopUp) };
   }
 
+  /** The most sun that a wallet on Tron is given at once. @throws SignerUnavailable */
+  async tronTopUpMax(): Promise<bigint | undefined> {
+    const { networks } = await orUnavailable(this.#recentStatus(), 'trc20');
+    const rules = networks.find((one) => one.network === 'trc20');
+    return rules && BigInt(rules.gasTopUp);
+  }
+
   close(): void {
     this.#client.close();
   }

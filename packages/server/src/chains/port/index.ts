@@ -11,6 +11,7 @@ export type {
   CheckedMandate,
   Confirmations,
   DepositAddress,
+  DepositKeyRef,
   Head,
   KeyRef,
   Mandate,

@@ -20,9 +20,10 @@ export class AddressPoolEmpty extends Error {
 /** The spec breaks a rule of the network: too many items, a bad address, no sequence. */
 export class UnbuildableTransfer extends Error {}
 
-/** Why a signer that was reached signed nothing; `fee` is the network's own ceiling too. `tank`: not asked, as the gas tank is low. */
+/** Why a signer that was reached signed nothing; `fee` is the network's own ceiling too. `tank`, `reverts`: not asked, as the gas tank is low, or the payment would fail now. */
 export type BlockReason =
   | 'tank'
+  | 'reverts'
   | 'frozen'
   | 'approvals'
   | 'limit'

@@ -1,4 +1,5 @@
 import type { Asset } from '@florin/contract/money';
+import type { KeyRef } from './key-refs.ts';
 import type {
   ChargeFault,
   ChargeTerms,
@@ -8,9 +9,15 @@ import type {
   SignedPermit,
 } from './port-mandates.ts';
 
-/** Transactions that are to be sent: payments of the hot wallet, or sweeps that the gas tank sends. */
+/** Transactions that are to be sent: payments of one wallet, or sweeps that the gas tank sends. */
 export type PrecheckRequest =
-  | { kind: 'transfers'; asset: Asset; transactions: readonly (readonly PrecheckedItem[])[] }
+  /** `keyRef`: of the hot wallet by default. */
+  | {
+      kind: 'transfers';
+      keyRef?: KeyRef;
+      asset: Asset;
+      transactions: readonly (readonly PrecheckedItem[])[];
+    }
   /** Deposit addresses of each. */
   | { kind: 'sweeps'; asset: Asset; transactions: readonly number[] };
 
@@ -34,6 +41,8 @@ export interface Precheck {
   refused: Exclude<UnpayableReason, 'recipient_blacklisted'> | null;
   /** Items that the token refuses whatever else is paid. */
   unpayable: ReadonlySet<string>;
+  /** Items whose payment would fail now, for a reason that nobody tells. */
+  reverting?: ReadonlySet<string>;
   /** The most that each transaction can cost, in the order of the request. */
   fees: readonly bigint[];
   /** What the sender holds. */

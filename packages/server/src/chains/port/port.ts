@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Authority } from './authority.ts';
-import type { KeyRef, RotatedKeyRef } from './key-refs.ts';
+import type { KeyRef } from './key-refs.ts';
 import type { AddressCheck, DepositAddress, ValidateOptions } from './port-addresses.ts';
 import type {
   ChargeTerms,
@@ -8,8 +8,8 @@ import type {
   MandateRequest,
   MandateSetup,
   MandateStatesAnswer,
-  SignedPermit,
 } from './port-mandates.ts';
+import type { Movement } from './port-movements.ts';
 import type {
   ChargesPrecheck,
   ChargesRequest,
@@ -23,7 +23,13 @@ import type { Head, ScanAnswer, ScanQuery } from './port-scan.ts';
 import type { SigningRequest } from './wallet-holder.ts';
 
 export type { Authority, SignedApproval } from './authority.ts';
-export { depositIndexOf, type KeyRef, type RotatedKeyRef, rotatedEpochOf } from './key-refs.ts';
+export {
+  type DepositKeyRef,
+  depositIndexOf,
+  type KeyRef,
+  type RotatedKeyRef,
+  rotatedEpochOf,
+} from './key-refs.ts';
 export type { AddressCheck, AddressFault, DepositAddress, ValidateOptions } from './port-addresses.ts';
 export { DEPOSIT_INDEX_MAX } from './port-addresses.ts';
 export {
@@ -49,6 +55,7 @@ export type {
   SignedPermit,
 } from './port-mandates.ts';
 export { CHARGE_FAULTS, PERMIT_SECONDS } from './port-mandates.ts';
+export type { Movement } from './port-movements.ts';
 export type {
   ChargesPrecheck,
   ChargesRequest,
@@ -297,29 +304,12 @@ export interface SweepSpec {
   replaces?: SignedTx;
 }
 
-/**
- * A movement of the service itself, which pays nobody: `gas` gives a hot wallet native coins, `move` brings what a rotated hot
- * wallet holds to the present one, `approve` lets our payout contract pull tokens, `deploy` puts a contract of ours on the chain,
- * `account` and `activate` prepare charges, `fill` uses up a sequence with an empty payment to the sender.
- */
-export type Movement =
-  /** To the present hot wallet, where `to` names no other; `owner`: the owner of the merchant's account at the collector. */
-  | { kind: 'gas'; amount: bigint; to?: 'owner' | RotatedKeyRef }
-  /** `asset` null: the native coin. */
-  | { kind: 'move'; asset: Asset | null; amount: bigint }
-  | { kind: 'approve'; asset: Asset; amount: bigint }
-  | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' | 'sweep_delegate' }
-  /** Opens the merchant's account at the collector. */
-  | { kind: 'account' }
-  /** Brings a payer's mandate to the collector, after the payer's approval where that is signed too; signatures are hex. */
-  | { kind: 'activate'; mandate: Mandate; signature: string; permit?: SignedPermit }
-  | { kind: 'fill' };
-
 export interface MovementSpec {
   signing: SigningRequest;
   keyRef: KeyRef;
   movement: Movement;
-  sequence: string;
+  /** As in `TransferSpec`. */
+  sequence?: string;
   replaces?: SignedTx;
 }
 

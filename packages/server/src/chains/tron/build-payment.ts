@@ -1,7 +1,13 @@
 import type { Purpose } from '@florin/signer/protocol';
 import type { TronContract } from '@florin/signer/tron';
 import { checkTrc20Address } from '../addresses/trc20.ts';
-import { depositIndexOf, type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
+import {
+  depositIndexOf,
+  type Movement,
+  type TransferItem,
+  type TransferSpec,
+  UnbuildableTransfer,
+} from '../port/port.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { transferCall } from './contract-call.ts';
 import type { TronNetwork } from './network.ts';
@@ -18,11 +24,12 @@ interface Payer {
   account: number;
 }
 
-/** A transfer of tokens without what follows the chain: its reference block, times and fee limit. */
+/** A transfer without what follows the chain: its reference block, times and fee limit. */
 export interface Draft {
   purpose: Purpose;
   sender: string;
-  contract: Extract<TronContract, { kind: 'trigger' }>;
+  contract: Extract<TronContract, { kind: 'trigger' | 'transfer' }>;
+  isSweep: boolean;
 }
 
 /**
@@ -49,7 +56,31 @@ export function buildPayment(payer: Payer, spec: TransferSpec): Draft {
   const contract = { kind: 'trigger', owner: sender, contract: token, data } as const;
   const purpose =
     index === null ? transferPurpose(spec) : sweepPurpose(payer, { index, asset: spec.asset, amount });
-  return { purpose, sender, contract };
+  return { purpose, sender, contract, isSweep: index !== null };
+}
+
+/**
+ * TRX from the installation's wallet to a hot wallet, or to a deposit address that sweeps itself.
+ *
+ * @throws UnbuildableTransfer
+ */
+export function buildTopUp({ wallets, account }: Payer, movement: Movement): Draft {
+  if (movement.kind !== 'gas')
+    throw new UnbuildableTransfer(`nothing on this network is to ${movement.kind}`);
+  const { amount, to = 'hot' } = movement;
+  const index = to === 'owner' ? null : depositIndexOf(to);
+  if (index === null && to !== 'hot')
+    throw new UnbuildableTransfer(`nothing on this network gives TRX to ${to}`);
+  if (amount <= 0n || amount > AMOUNT_MAX) throw new UnbuildableTransfer('amount out of range');
+  const sender = wallets.resource;
+  const receiver = index === null ? wallets.hot : wallets.deposit(index);
+  const purpose: Purpose = { kind: 'gas', account, ...(index !== null && { index }) };
+  return {
+    purpose,
+    sender,
+    contract: { kind: 'transfer', owner: sender, to: receiver, amount },
+    isSweep: false,
+  };
 }
 
 function sweepPurpose(

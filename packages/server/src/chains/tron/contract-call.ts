@@ -1,13 +1,21 @@
+import type { Asset } from '@florin/contract/money';
 import { accountOfTron } from '@florin/signer/tron';
 import { isNothing, readHex, readList, readNumber, readRecord, unusable } from './node-answers.ts';
 
 /** Selectors of the token. */
 const BALANCE_OF = '70a08231';
 const TRANSFER = 'a9059cbb';
+/** `paused()`. */
+export const PAUSED = '5c975abb';
+/** `isBlackListed(address)`, and as USDC spells it. */
+export const BLACKLIST: Readonly<Record<Asset, string>> = { USDT: 'e47d6060', USDC: 'fe575a87' };
 const WORD_DIGITS = 64;
 
 const word = (digits: string) => digits.toLowerCase().padStart(WORD_DIGITS, '0');
 const addressWord = (address: string) => word(accountOfTron(address).slice(2));
+
+/** A question of the token about an account. */
+export const flagCall = (selector: string, account: string): string => selector + addressWord(account);
 
 export const balanceCall = (address: string): string => BALANCE_OF + addressWord(address);
 

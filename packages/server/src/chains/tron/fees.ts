@@ -1,11 +1,14 @@
-import { FeeCeilingReached } from '../port/port-errors.ts';
+import { FeeCeilingReached, SigningBlocked } from '../port/port-errors.ts';
 import { constantCall, readConstantResult } from './contract-call.ts';
 import type { TronNetwork } from './network.ts';
-import type { TronNode } from './node.ts';
+import { ofView, type TronNode } from './node.ts';
 import { orUnavailable, readList, readNumber, readRecord, unusable } from './node-answers.ts';
 
 /** USDT of mainnet, to somebody who never held it; to a holder it is half. What cannot be estimated may use so much. */
 export const TRANSFER_ENERGY = 131_000n;
+export const HOLDER_ENERGY = 65_000n;
+/** A payment of TRX: an account that it activates, and bandwidth at mainnet's price. */
+export const MOVEMENT_SUN = 1_510_000n;
 /** What a contract uses may rise until the transaction is in a block: the network makes busy contracts dearer. */
 const MARGIN_PERCENT = 20n;
 /** Bytes of a signed transfer, with those of its result. */
@@ -50,24 +53,49 @@ export class PriceList {
 }
 
 /**
- * The most sun that the energy of a call may cost. Where it is too little the call fails and the sun is burnt all the same.
+ * The most sun that the energy of a transfer may cost. Where it is too little the call fails and the sun is burnt all the same.
  *
- * @throws FeeCeilingReached, ChainUnavailable
+ * @throws FeeCeilingReached, SigningBlocked where it would fail now, ChainUnavailable
  */
 export async function feeLimitOf(
   { node, network, prices }: { node: TronNode; network: TronNetwork; prices: PriceList },
-  call: { owner: string; contract: string; data: Uint8Array },
+  { call, isSweep }: { call: { owner: string; contract: string; data: Uint8Array }; isSweep: boolean },
 ): Promise<bigint> {
   const data = Buffer.from(call.data).toString('hex');
   const fields = constantCall(call.owner, call.contract, data);
-  const answer = await orUnavailable(node.call('wallet/triggerconstantcontract', [fields]));
+  const answer = await orUnavailable(node.call(ofView('head', 'triggerconstantcontract'), [fields]));
   const result = readConstantResult(answer);
-  // A recipient may be without the token by the time of the block, and what reverts now may pass then. What is not used costs nothing.
-  const energy =
-    result.energy > TRANSFER_ENERGY && result.data !== undefined ? result.energy : TRANSFER_ENERGY;
-  const { energy: price } = await prices.read();
-  const limit = ((energy * (100n + MARGIN_PERCENT)) / 100n) * price;
-  const { feeLimit: ceiling } = network.feeCeilings;
+  if (result.data === undefined && (await isReverting(node, fields)))
+    throw new SigningBlocked(
+      'trc20',
+      'reverts',
+      'the token refuses this transfer now: it would burn its fee',
+    );
+  const energy = result.data === undefined ? null : result.energy;
+  return limitFor(network, { energy, isSweep, price: (await prices.read()).energy });
+}
+
+/** By two endpoints' word, or that of the operator's own: one alone could hold all payments. */
+async function isReverting(node: TronNode, fields: ReturnType<typeof constantCall>): Promise<boolean> {
+  const answer = await orUnavailable(node.agreed(ofView('solid', 'triggerconstantcontract'), [fields]));
+  return readConstantResult(answer).data === undefined;
+}
+
+interface Estimate {
+  /** Null: it is not known. */
+  energy: bigint | null;
+  isSweep: boolean;
+  price: bigint;
+}
+
+/** @throws FeeCeilingReached */
+export function limitFor({ feeCeilings }: TronNetwork, { energy, isSweep, price }: Estimate): bigint {
+  // A recipient may be without the token by the time of the block, and what reverts now may pass then. What is not used costs nothing. Of
+  // a sweep the recipient is our own, and what is not used stays at an address.
+  const least = isSweep && energy !== null ? HOLDER_ENERGY : TRANSFER_ENERGY;
+  const most = energy !== null && energy > least ? energy : least;
+  const limit = ((most * (100n + MARGIN_PERCENT)) / 100n) * price;
+  const { feeLimit: ceiling } = feeCeilings;
   if (limit > ceiling)
     throw new FeeCeilingReached(
       'trc20',

@@ -21,13 +21,16 @@ const FAILURES = new Set<unknown>([
 const SUCCEEDED = new Set<unknown>([undefined, null, 'SUCESS']);
 
 /**
- * Whether a call in a block did what it was to do. Logs prove nothing without this: a call that runs out of time is undone, and the node
+ * Whether a transaction in a block did what it was to do. Logs prove nothing without this: a call that runs out of time is undone, and the node
  * shows the logs of what it had done all the same.
  *
+ * @param isCall of a contract; false: a payment of TRX
  * @returns `unclear` for whatever is neither: it decides nothing
  */
-export function outcomeOf(info: Record<string, unknown>): 'succeeded' | 'failed' | 'unclear' {
+export function outcomeOf(info: Record<string, unknown>, isCall = true): 'succeeded' | 'failed' | 'unclear' {
   const { result: receipt } = readRecord(info.receipt ?? {}, 'a receipt');
+  // A payment of TRX that cannot be made is in no block; one that is there has no result.
+  if (!isCall && receipt === undefined && SUCCEEDED.has(info.result)) return 'succeeded';
   if (receipt === 'SUCCESS' && SUCCEEDED.has(info.result)) return 'succeeded';
   return info.result === 'FAILED' && FAILURES.has(receipt) ? 'failed' : 'unclear';
 }

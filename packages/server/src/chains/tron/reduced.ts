@@ -16,6 +16,7 @@ export function reducerOf(tokens: TokensByAccount): (method: string, answer: unk
     gettransactioninfobyid: info,
     gettransactioninfobyblocknum: (answer) => each(answer, info),
     triggerconstantcontract: reduceCall,
+    getaccount: (answer) => (isObject(answer) ? pick(answer, ['address', 'balance']) : answer),
   };
   return (method, answer) => (reducers[callOf(method)] ?? ((whole: unknown) => whole))(answer);
 }

@@ -2,19 +2,31 @@ import {
   type Broadcast,
   type FeeEstimate,
   type FeeKind,
+  type MovementSpec,
+  type Precheck,
+  type PrecheckRequest,
   type SignedTx,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
-import { buildPayment, type Draft } from './build-payment.ts';
+import { buildPayment, buildTopUp, type Draft } from './build-payment.ts';
 import type { TronFeed } from './feed.ts';
-import { feeLimitOf, PriceList, TRANSFER_BANDWIDTH, TRANSFER_ENERGY } from './fees.ts';
+import {
+  feeLimitOf,
+  HOLDER_ENERGY,
+  MOVEMENT_SUN,
+  PriceList,
+  TRANSFER_BANDWIDTH,
+  TRANSFER_ENERGY,
+} from './fees.ts';
 import { readHeader } from './headers.ts';
 import type { TronNetwork } from './network.ts';
 import type { TronNode } from './node.ts';
-import { isNothing, orUnavailable, readNumber, readRecord, unusable } from './node-answers.ts';
+import { orUnavailable, unusable } from './node-answers.ts';
+import { precheck } from './precheck.ts';
 import type { TronWallets } from './reader.ts';
+import { readTrx } from './resources.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type TronSigner } from './signing.ts';
 import { readStatus } from './status.ts';
@@ -30,6 +42,8 @@ export interface SenderOptions {
   account: number;
 }
 
+/** Whose hot wallet gives the others TRX. */
+const INSTALLATION = 0;
 /** From the newest block on: what has not been in a block until then never is. */
 const VALID_MS = 60_000n;
 const SECOND_MS = 1_000n;
@@ -47,22 +61,19 @@ export class TronSender {
   }
 
   async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
-    const { signer, network, account } = this.#options;
-    const { purpose, sender, contract } = buildPayment(this.#options, spec);
-    const transaction = await this.#dated(contract, spec.signing.ordinal);
-    const order = { signing: spec.signing, account, transaction, purpose, network };
-    const signed = await requestSignature(signer, order);
-    const { feeLimit, expiration } = signed.transaction;
+    const draft = buildPayment(this.#options, spec);
+    const itemIds = spec.items.map(({ itemId }) => itemId);
     const { bandwidth } = await this.#prices.read();
-    return {
-      network: 'trc20',
-      txId: signed.txId,
-      raw: signed.raw,
-      sender,
-      itemIds: spec.items.map(({ itemId }) => itemId),
-      feeLimit: feeLimit + TRANSFER_BANDWIDTH * bandwidth,
-      validUntil: { timeMs: Number(expiration) },
-    };
+    return await this.#sign(draft, { ...spec, itemIds, fee: TRANSFER_BANDWIDTH * bandwidth });
+  }
+
+  async buildMovement({ signing, movement }: MovementSpec): Promise<SignedTx> {
+    const draft = buildTopUp(this.#options, movement);
+    return await this.#sign(draft, { signing, itemIds: [signing.attemptId], fee: MOVEMENT_SUN });
+  }
+
+  async precheck(request: PrecheckRequest): Promise<Precheck> {
+    return await precheck({ ...this.#options, prices: this.#prices }, request);
   }
 
   async broadcast(tx: SignedTx): Promise<Broadcast> {
@@ -73,29 +84,49 @@ export class TronSender {
     return await readStatus(this.#options, tx);
   }
 
-  /** At the present prices, to recipients that never held the token, without energy of our own. */
+  /** At the present prices; a transfer to recipients that never held the token, without energy of our own. */
   async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
-    if (kind !== 'transfer' && kind !== 'sweep')
+    if (kind !== 'transfer' && kind !== 'sweep' && kind !== 'gas')
       throw new UnbuildableTransfer(`nothing is sent here as ${kind}`);
     const { energy, bandwidth } = await this.#prices.read();
-    const one = TRANSFER_ENERGY * energy + TRANSFER_BANDWIDTH * bandwidth;
+    // A sweep needs TRX at its address first.
+    const before = kind === 'transfer' ? 0n : MOVEMENT_SUN;
+    const used = { transfer: TRANSFER_ENERGY, sweep: HOLDER_ENERGY, gas: 0n }[kind];
+    const one = before + used * energy + (kind === 'gas' ? 0n : TRANSFER_BANDWIDTH * bandwidth);
     return { native: BigInt(items) * one, unit: 'sun' };
   }
 
   async nativeBalance(address: string): Promise<bigint> {
-    const call = this.#options.node.call('wallet/getaccount', [{ address, visible: true }]);
-    const answer = await orUnavailable(call);
-    if (isNothing(answer)) return 0n;
-    const account = readRecord(answer, 'an account');
-    if (account.address !== address) throw unusable('a node answers with another account');
-    return readNumber(account.balance, 'a balance');
+    return await readTrx(this.#options.node, address);
+  }
+
+  /** @param of `fee`: what it can cost beside the energy of a call, in sun */
+  async #sign(
+    draft: Draft,
+    { signing, itemIds, fee }: Pick<TransferSpec, 'signing'> & { itemIds: string[]; fee: bigint },
+  ): Promise<SignedTx> {
+    const { signer, network, account, wallets } = this.#options;
+    const { purpose, sender } = draft;
+    const transaction = await this.#dated(draft, signing.ordinal);
+    const of = sender === wallets.resource ? INSTALLATION : account;
+    const signed = await requestSignature(signer, { signing, account: of, transaction, purpose, network });
+    const { feeLimit, expiration } = signed.transaction;
+    return {
+      network: 'trc20',
+      txId: signed.txId,
+      raw: signed.raw,
+      sender,
+      itemIds,
+      feeLimit: feeLimit + fee,
+      validUntil: { timeMs: Number(expiration) },
+    };
   }
 
   /**
    * Refers to a solid block, which no fork takes away. Two equal payments are two transactions by the milliseconds of their
    * times, which come from the number of the attempt: times are of whole seconds otherwise.
    */
-  async #dated(contract: Draft['contract'], ordinal: bigint) {
+  async #dated({ contract, isSweep }: Draft, ordinal: bigint) {
     const { node, network, feed } = this.#options;
     const { final } = await feed.snapshot();
     const head = readHeader(await orUnavailable(node.newest('head')));
@@ -109,7 +140,10 @@ export class TronSender {
       expiration: second + VALID_MS + ((ordinal / SECOND_MS) % SECOND_MS),
       timestamp: second + (ordinal % SECOND_MS),
       contract,
-      feeLimit: await feeLimitOf({ node, network, prices: this.#prices }, contract),
+      feeLimit:
+        contract.kind === 'trigger'
+          ? await feeLimitOf({ node, network, prices: this.#prices }, { call: contract, isSweep })
+          : 0n,
     };
   }
 }

@@ -14,7 +14,10 @@ import type { SigningRequest } from '../port/wallet-holder.ts';
 import { type AskedSigner, askSigner } from '../signing/ask-signer.ts';
 import type { TronNetwork } from './network.ts';
 
-export type TronSigner = AskedSigner<'trc20'>;
+export interface TronSigner extends AskedSigner<'trc20'> {
+  /** The most sun that its policy gives a wallet at once; undefined: it does not say. @throws SignerUnavailable */
+  tronTopUpMax(): Promise<bigint | undefined>;
+}
 
 export interface TronOrder {
   signing: SigningRequest;

@@ -71,11 +71,13 @@ function readInfo(answer: unknown, asked: Asked): Included | undefined {
   const info = readRecord(answer, 'a transaction');
   if (readHex(info.id, 'the id of a transaction', 32) !== tx.txId)
     throw unusable('a node answers with another transaction');
-  const outcome = outcomeOf(info);
+  const isCall = asked.signed.contract.kind === 'trigger';
+  const outcome = outcomeOf(info, isCall);
   if (outcome === 'unclear' || info.blockNumber === undefined)
     throw unusable(`what became of ${tx.txId} is not clear`);
   const isOk = outcome === 'succeeded';
-  if (isOk && !hasTransferred(info, asked)) throw unusable(`${tx.txId} succeeded and moved nothing`);
+  if (isOk && isCall && !hasTransferred(info, asked))
+    throw unusable(`${tx.txId} succeeded and moved nothing`);
   return {
     state: isOk ? 'included' : 'failed',
     final: false,

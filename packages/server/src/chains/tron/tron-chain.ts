@@ -4,6 +4,9 @@ import {
   type ChainCapabilities,
   type FeeEstimate,
   type FeeKind,
+  type MovementSpec,
+  type Precheck,
+  type PrecheckRequest,
   type SignedTx,
   type TransferSpec,
   type TxStatus,
@@ -36,7 +39,6 @@ export class TronChain extends TronReader implements Chain {
     sweepsPerTx: 0,
     callsAtOnce: CALLS_AT_ONCE,
   };
-  readonly precheck = UNCHARGED.precheck;
   readonly precheckCharges = UNCHARGED.precheckCharges;
   readonly checkMandate = UNCHARGED.checkMandate;
   readonly mandateSetup = UNCHARGED.mandateSetup;
@@ -73,7 +75,11 @@ export class TronChain extends TronReader implements Chain {
     throw new UnbuildableTransfer('each deposit address sends its own coins on this network');
   }
 
-  async buildMovement(): Promise<SignedTx> {
-    throw new UnbuildableTransfer('this network has no movements yet');
+  buildMovement(spec: MovementSpec): Promise<SignedTx> {
+    return this.#sender.buildMovement(spec);
+  }
+
+  precheck(request: PrecheckRequest): Promise<Precheck> {
+    return this.#sender.precheck(request);
   }
 }

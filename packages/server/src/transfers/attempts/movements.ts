@@ -79,13 +79,17 @@ export async function reserveMovement(
     .execute();
 }
 
+/** Where a network has no sequences everything that is not decided counts, also what is in a block: that costs a wait of a minute. */
+const notInBlock = ({ chainNext }: Pick<Wallet, 'chainNext'>) =>
+  chainNext === null ? sql`true` : sql`sequence >= ${chainNext}`;
+
 /**
  * What is on its way from and to a merchant's wallet: transactions whose sequence the chain had not used when it was read
  * before everything else.
  */
 export async function readUnderWay(
   tx: Tx,
-  { merchantId, currency, hot, tank }: UnderWayQuery,
+  { merchantId, currency, hot, tank, gasTo }: UnderWayQuery,
 ): Promise<MovementsUnderWay> {
   const { rows } = await sql<{
     fees: string;
@@ -97,7 +101,7 @@ export async function readUnderWay(
     with live as materialized (
       select * from transfer_attempt
       where merchant_id = ${merchantId} and network = ${hot.network} and status in ('reserved', 'signed', 'sent')
-        and (sender = ${hot.sender} and sequence >= ${hot.chainNext} or sender = ${tank.sender} and sequence >= ${tank.chainNext})
+        and (sender = ${hot.sender} and ${notInBlock(hot)} or sender = ${tank.sender} and ${notInBlock(tank)})
     ), own as (select * from live where sender = ${hot.sender})
     select
       (select coalesce(sum(fee_limit), 0)::text from own) as fees,
@@ -107,7 +111,9 @@ export async function readUnderWay(
         where own.currency = ${currency}) as outgoing,
       exists (select from own where movement ->> 'kind' = 'approve' and movement ->> 'asset' = ${currency}) as approving,
       (select coalesce(sum((movement ->> 'amount')::numeric), 0)::text from live
-        where movement ->> 'kind' = 'gas' and movement ->> 'to' is null) as gas`.execute(tx);
+        where movement ->> 'kind' = 'gas' and movement ->> 'to' is not distinct from ${gasTo ?? null}::text) as gas`.execute(
+    tx,
+  );
   const [row] = rows;
   if (row === undefined) throw new Error('a sum has a row');
   return {
@@ -124,6 +130,8 @@ export interface UnderWayQuery {
   currency: Asset;
   hot: Wallet;
   tank: Wallet;
+  /** As `to` of the movement `gas` has it; undefined: the present hot wallet. */
+  gasTo?: string | undefined;
 }
 
 /** Whether a contract of the merchant is on its way to the chain. */
@@ -169,7 +177,7 @@ async function isMoving(
   const { rows } = await sql`
     select from transfer_attempt
     where merchant_id = ${merchantId} and network = ${network} and sender = ${sender}
-      and sequence >= ${chainNext} and status in ('reserved', 'signed', 'sent') and ${which} limit 1`.execute(
+      and ${notInBlock({ chainNext })} and status in ('reserved', 'signed', 'sent') and ${which} limit 1`.execute(
     tx,
   );
   return rows.length > 0;
@@ -186,7 +194,7 @@ export async function sumTankSpending(tx: Tx, tank: Wallet, dearest: bigint): Pr
       as spending
     from transfer_attempt
     where key_ref = 'tank' and network = ${tank.network} and sender = ${tank.sender}
-      and status in ('reserved', 'signed', 'sent') and sequence >= ${tank.chainNext}`.execute(tx);
+      and status in ('reserved', 'signed', 'sent') and ${notInBlock(tank)}`.execute(tx);
   return BigInt(rows[0]?.spending ?? 0);
 }
 

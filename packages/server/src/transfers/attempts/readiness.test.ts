@@ -86,6 +86,13 @@ test('the tank gives what is missing and a quarter more, never above the ceiling
   expect(payment({ native: 0n }, { underWay: { ...underWay, gas: 60n } })).toEqual(gas(50n));
 });
 
+test('an address that keeps what it does not use gets what is missing, and no more', () => {
+  const limits = { gasCeiling: 5_000n, allowance: 2_000n, isExact: true };
+  const movement = { kind: 'gas', amount: 60n };
+  expect(payment({ native: 40n, allowance: null }, { limits })).toEqual({ do: 'move', by: 'tank', movement });
+  expect(payment({ native: 40n, allowance: null, fees: [9_000n] }, { limits })).toEqual(wait('gas_ceiling'));
+});
+
 test('above what the signer gives at once, top-ups come one after another until it is enough', () => {
   const units = fc.bigInt({ min: 1n, max: 300n });
   fc.assert(

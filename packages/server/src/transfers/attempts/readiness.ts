@@ -24,6 +24,8 @@ export interface ReadinessLimits {
   gasCeiling: bigint;
   /** What the payout contract may pull, unless a payment needs more. */
   allowance: bigint;
+  /** Nothing above what is missing: what a deposit address does not use stays there. */
+  isExact?: boolean;
 }
 
 /** Why nothing is sent: `wait…` passes by itself, the others need a person. */
@@ -38,6 +40,7 @@ export type WaitReason =
   | 'gas_ceiling'
   | TankWait
   | 'other_operator'
+  | 'call_reverts'
   | NonNullable<Precheck['refused']>;
 
 export type PaymentStep =
@@ -101,7 +104,7 @@ export interface GasNeeds {
   precheck: Pick<Precheck, 'native' | 'tank'> & { movementFees: Readonly<Record<'gas', bigint>> };
   underWay: Pick<MovementsUnderWay, 'gas'>;
   tankSpending: bigint;
-  limits: Pick<ReadinessLimits, 'gasCeiling'>;
+  limits: Pick<ReadinessLimits, 'gasCeiling' | 'isExact'>;
 }
 
 /** The step towards a hot wallet that holds `needed`. */
@@ -111,7 +114,7 @@ export function gasStep({ precheck, underWay, tankSpending, limits }: GasNeeds, 
   if (missing <= 0n) return wait('wait_gas');
   const room = limits.gasCeiling - native - underWay.gas;
   if (missing > room) return wait('gas_ceiling');
-  const wanted = missing + missing / GAS_MARGIN;
+  const wanted = limits.isExact === true ? missing : missing + missing / GAS_MARGIN;
   const asked = wanted < room ? wanted : room;
   // Above what its policy allows the signer waits for a person: several smaller top-ups need none.
   const amount = tank.topUpMax !== undefined && tank.topUpMax < asked ? tank.topUpMax : asked;

@@ -72,12 +72,16 @@ export async function reserveAttempts(
     const locked = await lockQueued(tx, context.merchant.merchantId, context.groupIds, context.nowSeconds);
     let budget = await lockTankBudget(tx, context, prechecked.precheck);
     const clean = await failUnpayable(tx, context, locked, prechecked);
+    const { passing, isHolding } = withoutReverting(clean, prechecked);
     const attempts: NewAttempt[] = [];
-    let waitsFor: WaitReason | undefined;
+    let waitsFor: WaitReason | undefined = isHolding ? 'call_reverts' : undefined;
     let isShort = false;
+    // All before the gas tank, which each may need.
+    if (budget === undefined) for (const wallet of wallets) await lockWallet(tx, wallet);
     for (const wallet of wallets) {
-      const own = clean.filter((transfer) => transfer.key_ref === wallet.keyRef);
-      const from = await reserveFrom(tx, context, { wallet, precheck: prechecked.precheck, budget }, own);
+      const own = passing.filter((transfer) => transfer.key_ref === wallet.keyRef);
+      const precheck = prechecked.byKey?.get(wallet.keyRef) ?? null;
+      const from = await reserveFrom(tx, context, { wallet, precheck, budget }, own);
       attempts.push(...from.attempts);
       budget = from.budget;
       isShort ||= from.isShort === true;
@@ -87,11 +91,18 @@ export async function reserveAttempts(
     crashPoint('reserve.before-commit');
     if (waitsFor !== undefined) return { reached: isShort ? 'insufficient_coins' : 'waiting', waitsFor };
     const count = attempts.reduce((sum, attempt) => sum + attempt.transfers.length, 0);
-    if (count < clean.length) return { reached: 'insufficient_coins' };
+    if (count < passing.length) return { reached: 'insufficient_coins' };
     return { reached: locked.length < queued.length ? 'waiting' : 'all' };
   });
   crashPoint('reserve.after-commit');
   return reserved;
+}
+
+/** A payment that would fail now waits; the others of its group go on. */
+function withoutReverting(transfers: readonly TransferRow[], { byKey = new Map() }: PaymentPrecheck) {
+  const reverting = new Set([...byKey.values()].flatMap(({ reverting: some }) => [...(some ?? [])]));
+  const passing = transfers.filter(({ transfer_id: id }) => !reverting.has(id));
+  return { passing, isHolding: passing.length < transfers.length };
 }
 
 /** A charge brings coins in, so its wallet's balance does not matter. */
@@ -146,8 +157,12 @@ async function reserveFrom(
     return { attempts: await number(paid), waitsFor, isShort, budget: left };
   }
   if (precheck !== null && groups.length > 0) {
-    const waitsFor = await prepareWallet(tx, context, { wallet, precheck, groups });
+    const { waitsFor, count } = await prepareWallet(tx, context, { wallet, precheck, groups });
     if (waitsFor !== undefined) return { attempts: [], waitsFor, budget };
+    if (count < groups.length) {
+      const attempts = await number(groups.slice(0, count).map(unnumbered));
+      return { attempts, waitsFor: 'wait_gas', budget };
+    }
   }
   return { attempts: await number(groups.map(unnumbered)), budget };
 }

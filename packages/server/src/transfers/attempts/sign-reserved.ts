@@ -126,9 +126,8 @@ export async function buildAttempt(
   const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before, journal };
   const version = replaces === undefined ? {} : { replaces };
   const by = { keyRef, signing, ...version };
-  if (paysNobody(attempt))
-    return await chain.buildMovement({ ...by, movement: movementOf(attempt), sequence: String(sequence) });
   const numbered = sequence === null ? by : { ...by, sequence: String(sequence) };
+  if (paysNobody(attempt)) return await chain.buildMovement({ ...numbered, movement: movementOf(attempt) });
   const carried = transfersOf(attempt, transfers);
   if (isCharge) return await chain.buildCharge({ ...numbered, ...onlyCharge(carried) });
   if (keyRef === TANK_KEY_REF)

@@ -1,4 +1,11 @@
-import { type Precheck, UnbuildableTransfer, WEI_PER_UNIT } from '../../chains/port/index.ts';
+import {
+  type DepositKeyRef,
+  depositIndexOf,
+  type KeyRef,
+  type Precheck,
+  UnbuildableTransfer,
+  WEI_PER_UNIT,
+} from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { isBlocked } from '../attempts/blocked-attempts.ts';
@@ -21,8 +28,10 @@ import { lockWallet, readWalletAt, type Wallet } from './wallet-queries.ts';
 
 /** What the chain says of payments before they take a sequence. */
 export interface PaymentPrecheck {
-  /** Null where the network wants nothing. */
+  /** Of the first wallet; null where the network wants nothing. */
   precheck: Precheck | null;
+  /** By the wallet, where each pays for itself. */
+  byKey?: ReadonlyMap<KeyRef, Precheck>;
   /** Why none of them can be built, whatever is done. */
   fault?: string;
 }
@@ -33,15 +42,28 @@ export async function precheckPayments(
   queued: readonly TransferRow[],
 ): Promise<PaymentPrecheck> {
   const [first] = queued;
-  if (first === undefined || isCharge) return { precheck: null };
-  const transactions = planAttempts(queued, chain.capabilities.maxItemsPerTx).map((transfers) =>
-    transfers.map(itemOf),
-  );
+  const byKey = new Map<KeyRef, Precheck>();
+  if (first === undefined || isCharge) return { precheck: null, byKey };
   try {
-    return { precheck: await chain.precheck({ kind: 'transfers', asset: first.currency, transactions }) };
+    for (const keyRef of new Set(queued.map(({ key_ref: key }) => key))) {
+      const own = queued.filter(({ key_ref: key }) => key === keyRef);
+      const transactions = planAttempts(own, chain.capabilities.maxItemsPerTx).map((transfers) =>
+        transfers.map(itemOf),
+      );
+      const precheck = await chain.precheck({
+        kind: 'transfers',
+        keyRef,
+        asset: first.currency,
+        transactions,
+      });
+      // Whoever wants nothing of one wallet wants nothing of the others.
+      if (precheck === null) return { precheck, byKey };
+      byKey.set(keyRef, precheck);
+    }
+    return { precheck: byKey.get(first.key_ref) ?? null, byKey };
   } catch (error) {
     if (!(error instanceof UnbuildableTransfer)) throw error;
-    return { precheck: null, fault: error.message };
+    return { precheck: null, byKey: new Map(), fault: error.message };
   }
 }
 
@@ -52,12 +74,29 @@ const itemOf = ({ transfer_id: itemId, place, address: to, amount }: TransferRow
   amount,
 });
 
+/** What payments wait for; undefined: as many of them as `count`, the first ones, can be sent. */
+interface Prepared {
+  waitsFor: WaitReason | undefined;
+  count: number;
+}
+
 /**
- * Reserves the movement that has to come before these payments, under the wallet's lock.
- *
- * @returns what they wait for; undefined where they can be sent
+ * Reserves the movement that has to come before these payments, under the wallet's lock. Where each is a transaction of its own, as many
+ * go at once as the ceiling of the wallet's native coins has room for.
  */
 export async function prepareWallet(
+  tx: Tx,
+  context: SendContext,
+  { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly TransferRow[][] },
+): Promise<Prepared> {
+  for (let count = groups.length; ; count >>= 1) {
+    const waitsFor = await prepareFor(tx, context, { wallet, precheck, groups: groups.slice(0, count) });
+    const isDivisible = wallet.chainNext === null && count > 1;
+    if (waitsFor !== 'gas_ceiling' || !isDivisible) return { waitsFor, count };
+  }
+}
+
+async function prepareFor(
   tx: Tx,
   context: SendContext,
   { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly TransferRow[][] },
@@ -118,13 +157,18 @@ async function takeStep(
   const { merchantId } = context.merchant;
   const { network, currency: asset, group_id: groupId } = of;
   const tank = tankOf(network, precheck);
-  const { gasCeiling, allowance } = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
+  const { gasCeiling, trxCeiling, allowance } = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
+  const deposit = depositOf(of.key_ref);
   const needs = {
     asset,
     amount,
     precheck,
-    underWay: await readUnderWay(tx, { merchantId, currency: asset, hot: wallet, tank }),
-    limits: { gasCeiling: gasCeiling * WEI_PER_UNIT, allowance },
+    underWay: await readUnderWay(tx, { merchantId, currency: asset, hot: wallet, tank, gasTo: deposit }),
+    limits: {
+      gasCeiling: network === 'trc20' ? trxCeiling : gasCeiling * WEI_PER_UNIT,
+      allowance,
+      isExact: deposit !== undefined,
+    },
   };
   // The gas tank, which all merchants share, is locked only where it has to move something. What it spends otherwise can only
   // make the first answer too hopeful: the second one, under the lock, decides.
@@ -136,12 +180,20 @@ async function takeStep(
   }
   if (step.do === 'send') return undefined;
   if (step.do === 'wait') return step.reason;
-  const { by, movement } = step;
+  const { by } = step;
+  const isForDeposit = step.movement.kind === 'gas' && deposit !== undefined;
+  const movement = isForDeposit ? { ...step.movement, to: deposit } : step.movement;
   const mover = by === 'tank' ? { keyRef: TANK_KEY_REF, wallet: tank } : { keyRef: of.key_ref, wallet };
   const order = { merchantId, groupId, currency: asset, movement, ...mover };
   await reserveMovement(tx, order, context.nowSeconds);
   return movement.kind === 'gas' ? 'wait_gas' : 'wait_approval';
 }
+
+/** The deposit address that sends, and is given coins for it; undefined: a hot wallet. */
+const depositOf = (keyRef: KeyRef): DepositKeyRef | undefined => {
+  const index = depositIndexOf(keyRef);
+  return index === null ? undefined : `deposit:${index}`;
+};
 
 export const tankOf = (network: TransferRow['network'], { tank }: Pick<Precheck, 'tank'>): Wallet => ({
   network,
