@@ -106,11 +106,14 @@ test('keys: proof, tenants, stores, and with real money no scope that the role d
   const crossed = await owner.call(mixed);
   expect([crossed.status, crossed.body.data]).toEqual([200, []]);
   expect((await attempts(owner, mixed)).slice(1)).toEqual([404, 404, 404]);
-  for (const scope of ['payouts', 'refunds']) {
+  for (const scope of ['write', 'payouts', 'refunds']) {
     const refused = await post(developer, path, keyBody(['read', scope]));
     expect([refused.status, refused.body.error.param], scope).toEqual([403, 'scopes']);
   }
-  expect((await post(developer, path, keyBody(['read', 'write']))).status).toBe(200);
+  expect((await post(developer, path, keyBody(['read']))).status).toBe(200);
+  const givable = async (person: Person) => (await person.call(path)).body.givable_scopes;
+  expect(await givable(developer)).toEqual(['read']);
+  expect(await givable(owner)).toEqual(['read', 'write', 'payouts', 'refunds']);
   const one = `${path}/${made.body.key_id}`;
   expect((await post(developer, `${one}/rotate`, { overlap: 0 })).body.error.param).toBe('scopes');
   await forgetProof(service.app, owner);

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { planBatches } from '@florin/contract/payout-file';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createBatches } from '../../packages/cli/src/payout-run.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
@@ -33,3 +36,28 @@ for (const network of ['erc20', 'trc20', 'spl'] as const) {
     expect(batch).toMatchObject({ success_count: 2, failed_count: 1, frozen_amount: '0.00' });
   });
 }
+
+test('a file that grows past one batch under its key pays nobody of it again', async () => {
+  const { succeed } = (await merchant.sdk.testHelpers.addresses()).trc20;
+  const fileOf = (count: number) =>
+    planBatches({
+      description: undefined,
+      items: Array.from({ length: count }, (_, i) => ({
+        where: `line ${i + 2}`,
+        locate: (column: string) => `line ${i + 2}, ${column}`,
+        currency: 'USDT' as const,
+        input: { network: 'trc20' as const, address: succeed, amount: `${i + 1}` },
+      })),
+    });
+  const key = randomUUID();
+  const create = (count: number) => createBatches(merchant.sdk, fileOf(count), key);
+  const [first] = await create(200);
+  const grown = await create(201);
+  expect(grown.map(({ batch_id }) => batch_id)).toEqual([first?.batch_id, expect.any(String)]);
+  expect(grown.map(({ total_count }) => total_count)).toEqual([200, 1]);
+  expect(await create(201)).toMatchObject(grown.map(({ batch_id }) => ({ batch_id })));
+  for (const count of [150, 199]) await expect(create(count)).rejects.toThrow(/dempotency/);
+  expect(
+    (await merchant.sdk.payouts.list({ limit: 100 })).data.filter(({ total_count }) => total_count > 3),
+  ).toHaveLength(1);
+});

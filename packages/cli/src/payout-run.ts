@@ -28,7 +28,7 @@ export async function createBatches(
       ...(description === undefined ? {} : { description }),
     };
     try {
-      const idempotencyKey = await keyOf(key, i, planned.length);
+      const idempotencyKey = await keyOf(key, i);
       made.push(await payouts.create(input, idempotencyKey === undefined ? {} : { idempotencyKey }));
     } catch (error) {
       throw incomplete(
@@ -43,9 +43,12 @@ export async function createBatches(
   return made;
 }
 
-/** One batch gets the key as given; each of several gets a key derived from it and from its place. */
-const keyOf = async (key: string | undefined, index: number, count: number): Promise<string | undefined> =>
-  key === undefined || count === 1 ? key : await batchKey(key, index);
+/**
+ * The first batch gets the key as given, each further one a key derived from it and from its place. Whatever else a file
+ * becomes, rows that were paid under a key come back as the same batch or are refused: a file that grows past one batch too.
+ */
+const keyOf = async (key: string | undefined, index: number): Promise<string | undefined> =>
+  key === undefined || index === 0 ? key : await batchKey(key, index);
 
 function incomplete(verb: string, error: unknown, ids: readonly string[], count: number): CommandFailure {
   const so = ids.length === 0 ? '' : ` ${ids.length} of ${count} batches were ${verb}: ${ids.join(', ')}.`;

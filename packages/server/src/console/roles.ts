@@ -1,4 +1,4 @@
-import type { Scope } from '@florin/contract/scopes';
+import { SCOPES, type Scope } from '@florin/contract/scopes';
 import { keysOf } from '@florin/contract/tables';
 
 /** What a merchant's user may do. One row each, with the roles that have it. */
@@ -81,15 +81,13 @@ export function mayAssign(
 }
 
 /** What a person may do who gives real money's keys a scope: nobody hands out what is not theirs. */
-const GIVES: Readonly<Record<Scope, Permission>> = {
-  read: 'see',
-  write: 'edit_checkout',
-  payouts: 'create_payouts',
-  refunds: 'refund',
+const GIVES: Readonly<Record<Scope, readonly Permission[]>> = {
+  read: ['see'],
+  write: ['edit_checkout', 'accept_payments', 'edit_subscriptions', 'edit_keys'],
+  payouts: ['create_payouts'],
+  refunds: ['refund'],
 };
 
-/** Of a live key's scopes the first one that a person may not give, as they may not do it themselves. */
-export const firstForeignScope = (
-  scopes: readonly Scope[],
-  permissions: readonly string[],
-): Scope | undefined => scopes.find((scope) => !permissions.includes(GIVES[scope]));
+/** The scopes of live keys that a person may give, as they may do all that such a key does. */
+export const givableScopes = (permissions: readonly string[]): Scope[] =>
+  SCOPES.filter((scope) => GIVES[scope].every((needed) => permissions.includes(needed)));

@@ -20,7 +20,7 @@ import { textOf } from '../form.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { CopyId, IsoTime, Status } from '../format.tsx';
 import { type Column, Empty, Rows } from '../list.tsx';
-import { useMay, useMembership, usePlace } from '../place.ts';
+import { usePlace } from '../place.ts';
 import { Trouble } from '../trouble.tsx';
 
 interface Key {
@@ -51,13 +51,6 @@ const SCOPES = [
   ['payouts', 'Create and submit payouts: money leaves.'],
   ['refunds', 'Create refunds: money leaves.'],
 ] as const;
-
-/** With real money nobody gives a key what their own role does not permit. */
-function useGivable(): (scope: string) => boolean {
-  const isLive = useMembership()?.mode === 'live';
-  const [mayPay, mayRefund] = [useMay('create_payouts'), useMay('refund')];
-  return (scope) => !isLive || (scope === 'payouts' ? mayPay : scope === 'refunds' ? mayRefund : true);
-}
 
 /** Leaving the page loses the secret: browsers ask first. */
 function useLeaveWarning() {
@@ -114,10 +107,16 @@ function SecretOnce({ secrets, close }: { secrets: Secrets; close: () => void })
   );
 }
 
+interface Acting {
+  path: string;
+  /** The scopes that the person may give. */
+  givable: readonly string[];
+  show: (secrets: Secrets) => void;
+}
+
 type ErrorOf = (name: string) => string | undefined;
 
-function ScopeChoices({ errorOf }: { errorOf: ErrorOf }) {
-  const mayGive = useGivable();
+function ScopeChoices({ errorOf, givable }: { errorOf: ErrorOf; givable: readonly string[] }) {
   const wrong = errorOf('scopes');
   return (
     <>
@@ -129,10 +128,10 @@ function ScopeChoices({ errorOf }: { errorOf: ErrorOf }) {
               type="checkbox"
               name="scopes"
               value={scope}
-              defaultChecked={scope === 'read' || scope === 'write'}
-              disabled={!mayGive(scope)}
+              defaultChecked={givable.includes(scope) && (scope === 'read' || scope === 'write')}
+              disabled={!givable.includes(scope)}
             />{' '}
-            <Code>{scope}</Code> {text} {!mayGive(scope) && 'Your role does not permit this.'}
+            <Code>{scope}</Code> {text} {!givable.includes(scope) && 'Your role does not permit this.'}
           </label>
         ))}
       </fieldset>
@@ -145,7 +144,7 @@ function ScopeChoices({ errorOf }: { errorOf: ErrorOf }) {
   );
 }
 
-const NewKey = ({ path, show }: { path: string; show: (secrets: Secrets) => void }) => (
+const NewKey = ({ path, givable, show }: Acting) => (
   <FormDialog
     label="New key"
     submit="Create"
@@ -162,7 +161,7 @@ const NewKey = ({ path, show }: { path: string; show: (secrets: Secrets) => void
           required
           data-autofocus
         />
-        <ScopeChoices errorOf={errorOf} />
+        <ScopeChoices errorOf={errorOf} givable={givable} />
         <TextInput
           name="validity_days"
           type="number"
@@ -238,18 +237,14 @@ const Rotate = ({ one, path, show }: { one: Key; path: string; show: (secrets: S
   />
 );
 
-interface Acting {
-  path: string;
-  mayGive: (scope: string) => boolean;
-  show: (secrets: Secrets) => void;
-}
-
-function Changes({ one, path, mayGive, show }: Acting & { one: Key }) {
+function Changes({ one, path, givable, show }: Acting & { one: Key }) {
   if (one.status === 'revoked') return null;
   const own = `${path}/${one.key_id}`;
   return (
     <Group gap="xs">
-      {one.status === 'active' && one.scopes.every(mayGive) && <Rotate one={one} path={own} show={show} />}
+      {one.status === 'active' && one.scopes.every((scope) => givable.includes(scope)) && (
+        <Rotate one={one} path={own} show={show} />
+      )}
       <Action
         label="Revoke"
         question={`Revoke ${one.name}? Requests with it are refused from now on, and nothing brings it back.`}
@@ -325,18 +320,18 @@ export function KeysPage() {
   const path = `/console/api/merchants/${place.merchant}/stores/${place.store}/api-keys`;
   const keys = useQuery({
     queryKey: ['keys', place],
-    queryFn: ({ signal }) => call<{ data: Key[] }>(path, { signal }),
+    queryFn: ({ signal }) => call<{ data: Key[]; givable_scopes: string[] }>(path, { signal }),
     refetchInterval: 30_000,
   });
   const [secrets, show] = useState<Secrets>();
   const [isAll, setAll] = useState(false);
-  const mayGive = useGivable();
+  const givable = keys.data?.givable_scopes ?? [];
   const all = keys.data?.data ?? [];
   const active = all.filter(({ status }) => status === 'active');
   const rows = isAll ? all : active;
   const definition = {
     title: 'API keys',
-    columns: columnsFor({ path, mayGive, show }),
+    columns: columnsFor({ path, givable, show }),
     idOf: ({ key_id }: Key) => key_id,
   };
   return (
@@ -351,7 +346,7 @@ export function KeysPage() {
               {isAll ? 'Hide ended keys' : 'Show ended keys'}
             </Button>
           )}
-          <NewKey path={path} show={show} />
+          {keys.isSuccess && <NewKey path={path} givable={givable} show={show} />}
         </Group>
       </Group>
       {secrets !== undefined && <SecretOnce secrets={secrets} close={() => show(undefined)} />}

@@ -9,7 +9,7 @@ import { ListedKeySchema, listKeys } from '../../stores/key-lists/index.ts';
 import { createKey, revokeKey, rotateKey } from '../../stores/keys/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
 import type { ConsoleDeps } from '../accounts/index.ts';
-import { firstForeignScope } from '../roles.ts';
+import { givableScopes } from '../roles.ts';
 import { DONE, Done, Text, userOf } from './own.ts';
 
 type Request = RouteRequest<unknown, unknown, unknown>;
@@ -30,10 +30,14 @@ const holderOf = ({ caller, params, body, idempotencyKey }: Request) => ({
   form: { key: idempotencyKey, digest: bodyDigest({ params, body }) },
 });
 
+/** The scopes of keys that a person may make or be shown; keys of a sandbox move nothing, so everybody gives them all. */
+const givableBy = (request: Pick<Request, 'caller'>): readonly Scope[] =>
+  request.caller.mode === 'live' ? givableScopes(userOf(request).permissions) : SCOPES;
+
 /** A key's secret opens what the key may do: with real money nobody is shown one that may do more than they. */
 function checkMayGive(request: Pick<Request, 'caller'>, scopes: readonly Scope[]): void {
-  if (request.caller.mode !== 'live') return;
-  const foreign = firstForeignScope(scopes, userOf(request).permissions);
+  const givable = givableBy(request);
+  const foreign = scopes.find((scope) => !givable.includes(scope));
   if (foreign === undefined) return;
   throw new Fail('forbidden', {
     message: `Your role does not permit what a key with the scope "${foreign}" may do with real money: ask an owner or admin.`,
@@ -66,11 +70,17 @@ const listRoute = (deps: ConsoleDeps): Route =>
     summary: 'API keys of a store, ended ones too, oldest first',
     permission,
     params: Store,
-    answer: Type.Object({ data: Type.Array(ListedKeySchema) }),
+    answer: Type.Object({
+      data: Type.Array(ListedKeySchema),
+      givable_scopes: Type.Array(Type.String({ enum: [...SCOPES] }), {
+        description: 'What keys may do that you make here: with real money no more than your role may.',
+      }),
+    }),
     refusals: [],
-    handle: async ({ caller: { merchantId }, params }) => {
-      const storeId = decodeId('store', params.store_id) ?? NIL_ID;
-      return { body: { data: await listKeys(deps, { merchantId, storeId }) } };
+    handle: async (request) => {
+      const storeId = decodeId('store', request.params.store_id) ?? NIL_ID;
+      const data = await listKeys(deps, { merchantId: request.caller.merchantId, storeId });
+      return { body: { data, givable_scopes: [...givableBy(request)] } };
     },
   });
 
