@@ -8,6 +8,7 @@ import { listEntries, verifyAudit } from '../../packages/server/src/audit/index.
 import { signIns, users } from '../../packages/server/src/console/accounts/index.ts';
 import { createConsole } from '../../packages/server/src/console/index.ts';
 import { INSTALLATION_ROLES, permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
+import { installationRoutes } from '../../packages/server/src/monitoring/index.ts';
 import { userCommands } from '../../packages/server/src/operator/users.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
@@ -105,13 +106,19 @@ async function complete({ userId }: { userId: string }): Promise<void> {
   await sql`update console_session set has_second_factor = true where user_id = ${userId}`.execute(app.db);
 }
 
-const consoleOf = () => createConsole(app, { publicUrl: () => ORIGIN, version: '2026-04-20' });
+const consoleOf = () =>
+  createConsole(app, {
+    publicUrl: () => ORIGIN,
+    version: '2026-04-20',
+    installationRoutes: installationRoutes(app),
+  });
 const filled = (path: string) =>
   path
     .replace('{merchant_id}', merchant)
     .replace('{passkey_id}', 'cGFzc2tleQ')
     .replace('{store_id}', encodeId('store', merchantId))
     .replace('{key_id}', encodeId('key', merchantId))
+    .replace('{job_id}', merchantId)
     .replace('{request_id}', 'req_unknown')
     .replace('{user_id}', encodeId('user', merchantId))
     .replace('{session_id}', encodeId('session', merchantId));

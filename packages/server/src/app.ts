@@ -22,6 +22,7 @@ import { type MailDeps, mailRoutes } from './mail/index.ts';
 import {
   createStateReader,
   healthPages,
+  installationRoutes,
   localMetricsPage,
   metricsPage,
   observeChains,
@@ -287,6 +288,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
   const { pages, permitUser, openApi, ...people } = createConsole(app, {
     publicUrl: options.publicUrl,
     version: API_VERSIONS[0],
+    installationRoutes: installationRoutes(app),
   });
   return createHttpServer({
     ...openApi(routes, createAuthentication(app)),

@@ -106,7 +106,7 @@ interface ActionProps {
   question: string;
   path: string;
   body?: object;
-  method?: 'POST' | 'DELETE';
+  method?: 'POST' | 'PUT' | 'DELETE';
   isDangerous?: boolean;
 }
 

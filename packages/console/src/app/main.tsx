@@ -11,7 +11,7 @@ import {
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import './styles.ts';
-import { HomePage, Shell } from './shell.tsx';
+import { HomePage, OperatorShell, Shell } from './shell.tsx';
 
 /** Filters are texts as they stand in the address: nothing is read as a number or as JSON. */
 const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
@@ -26,12 +26,14 @@ const root = createRootRoute({ component: Outlet });
 const at = (path: string, component: () => React.ReactNode) =>
   createRoute({ getParentRoute: () => root, path, component });
 const shell = createRoute({ getParentRoute: () => root, path: '/$merchant/$store', component: Shell });
-const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
-  createRoute({
-    getParentRoute: () => shell,
-    path,
-    component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
-  });
+const operator = createRoute({ getParentRoute: () => root, path: '/operator', component: OperatorShell });
+type Load = () => Promise<Record<string, unknown>>;
+const loaded = (load: Load, name: string) =>
+  lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name);
+const page = (path: string, load: Load, name: string) =>
+  createRoute({ getParentRoute: () => shell, path, component: loaded(load, name) });
+const operatorPage = (path: string, load: Load, name: string) =>
+  createRoute({ getParentRoute: () => operator, path, component: loaded(load, name) });
 
 const router = createRouter({
   basepath: '/console',
@@ -45,6 +47,12 @@ const router = createRouter({
       path: '/requests/$id',
       component: lazyRouteComponent(() => import('./pages/request-door.tsx'), 'RequestDoor'),
     }),
+    operator.addChildren([
+      operatorPage('/health', () => import('./pages/operator/health.tsx'), 'HealthPage'),
+      operatorPage('/stores', () => import('./pages/operator/stores.tsx'), 'AllStoresPage'),
+      operatorPage('/merchants', () => import('./pages/operator/merchants.tsx'), 'MerchantsPage'),
+      operatorPage('/jobs', () => import('./pages/operator/jobs.tsx'), 'JobsPage'),
+    ]),
     shell.addChildren([
       page('/payments', () => import('./pages/payments.tsx'), 'PaymentsPage'),
       page('/payments/$id', () => import('./pages/payment.tsx'), 'PaymentPage'),
@@ -69,6 +77,7 @@ const router = createRouter({
       page('/webhooks/$id', () => import('./pages/webhooks.tsx'), 'WebhookPage'),
       page('/deliveries', () => import('./pages/deliveries.tsx'), 'DeliveriesPage'),
       page('/deliveries/$id', () => import('./pages/deliveries.tsx'), 'DeliveryPage'),
+      page('/stores', () => import('./pages/stores.tsx'), 'StoresPage'),
       page('/team', () => import('./pages/team.tsx'), 'TeamPage'),
       page('/audit', () => import('./pages/audit.tsx'), 'AuditPage'),
     ]),

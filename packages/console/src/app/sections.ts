@@ -1,3 +1,9 @@
+export interface SectionLink {
+  folder: string;
+  title: string;
+  group?: string;
+}
+
 /** The pages of a store, in the order of the menu; the first of a group names it. */
 export const SECTIONS = [
   { folder: 'payments', title: 'Payments', needs: 'see' },
@@ -12,6 +18,15 @@ export const SECTIONS = [
   { folder: 'events', title: 'Events', needs: 'see_requests', group: 'Developers' },
   { folder: 'webhooks', title: 'Webhooks', needs: 'see_requests', group: 'Developers' },
   { folder: 'deliveries', title: 'Deliveries', needs: 'see_requests', group: 'Developers' },
+  { folder: 'stores', title: 'Stores', needs: 'see', group: 'Merchant' },
   { folder: 'team', title: 'Team', needs: 'manage_users', group: 'Merchant' },
   { folder: 'audit', title: 'Audit log', needs: 'read_audit_log', group: 'Merchant' },
-] satisfies { folder: string; title: string; needs: string; group?: string }[];
+] satisfies (SectionLink & { needs: string })[];
+
+/** The pages of the installation, for its operator and auditors. */
+export const OPERATOR_SECTIONS: readonly SectionLink[] = [
+  { folder: 'health', title: 'Health', group: 'Installation' },
+  { folder: 'stores', title: 'Stores', group: 'Installation' },
+  { folder: 'merchants', title: 'Merchants', group: 'Installation' },
+  { folder: 'jobs', title: 'Failing jobs', group: 'Installation' },
+];

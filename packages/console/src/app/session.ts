@@ -20,11 +20,20 @@ export interface Me {
   merchants: Membership[];
 }
 
+/** A store, as the console's routes show it. */
 export interface Store {
   store_id: string;
   name: string;
+  channel_type: 'api' | 'hosted';
+  review_status: 'pending' | 'approved' | 'rejected';
+  is_open: boolean;
   is_enabled: boolean;
+  created_at: string;
 }
+
+/** What a store's state means to whoever looks at it. */
+export const storeStatus = ({ review_status, is_open }: Store): string =>
+  review_status === 'approved' ? (is_open ? 'enabled' : 'disabled') : review_status;
 
 export const meQuery = queryOptions({
   queryKey: ['me'],

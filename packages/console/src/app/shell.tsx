@@ -14,14 +14,16 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { Fragment, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { call } from './api.ts';
 import { FactorNeeded, NotIn, Sheet, SIGN_IN } from './doors.tsx';
+import { wordsOf } from './format.tsx';
 import { useKeys } from './keyboard.ts';
+import { NewStore } from './new-store.tsx';
 import { useFilters, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
-import { SECTIONS } from './sections.ts';
-import { lacksFactor, type Me, meQuery, storesQuery } from './session.ts';
+import { OPERATOR_SECTIONS, SECTIONS, type SectionLink } from './sections.ts';
+import { lacksFactor, type Me, meQuery, storeStatus, storesQuery } from './session.ts';
 
 /** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
 export function HomePage() {
@@ -33,6 +35,7 @@ export function HomePage() {
   const stores = useQuery({ ...storesQuery(first?.merchant_id ?? ''), enabled: isComplete });
   if (me.error !== null) return <NotIn error={me.error} />;
   if (me.data === undefined) return null;
+  if (first === undefined && me.data.installation_role !== null) return <Navigate to="/operator/health" />;
   if (first === undefined)
     return (
       <Sheet title="Florin console">
@@ -47,7 +50,19 @@ export function HomePage() {
   if (store !== undefined) return <Navigate to={`/${first.merchant_id}/${store}/payments`} />;
   return (
     <Sheet title={first.name}>
-      <Text>None of its stores is enabled yet.</Text>
+      {stores.data.map((one) => (
+        <Text key={one.store_id}>
+          {one.name}: {wordsOf(storeStatus(one))}
+        </Text>
+      ))}
+      <Text>None of its stores is enabled yet: whoever runs this installation reviews them.</Text>
+      {first.permissions.includes('edit_stores') && <NewStore merchant={first.merchant_id} />}
+      {me.data.installation_role !== null && (
+        <Anchor component={Link} to="/operator/stores">
+          Review stores
+        </Anchor>
+      )}
+      <ProofDialog />
       <SignOut />
     </Sheet>
   );
@@ -122,18 +137,24 @@ const Help = ({ isOpen, close }: { isOpen: boolean; close: () => void }) => (
   </Modal>
 );
 
-function Menu({ done, permissions }: { done: () => void; permissions: readonly string[] }) {
-  const { merchant, store } = usePlace();
+function Menu({
+  base,
+  sections,
+  done,
+}: {
+  base: string;
+  sections: readonly SectionLink[];
+  done: () => void;
+}) {
   const { pathname } = useLocation();
-  const shown = SECTIONS.filter(({ needs }) => permissions.includes(needs));
   return (
     <nav aria-label="Pages">
-      {shown.map(({ folder, title, group }, at) => {
-        const to = `/${merchant}/${store}/${folder}`;
-        const isHere = pathname.includes(`/${store}/${folder}`);
+      {sections.map(({ folder, title, group }, at) => {
+        const to = `${base}/${folder}`;
+        const isHere = `${pathname}/`.includes(`${to}/`);
         return (
           <Fragment key={folder}>
-            {group !== undefined && group !== shown[at - 1]?.group && (
+            {group !== undefined && group !== sections[at - 1]?.group && (
               <Text size="xs" fw={600} c="var(--plain)" px="sm" pt="md">
                 {group}
               </Text>
@@ -153,18 +174,24 @@ function Menu({ done, permissions }: { done: () => void; permissions: readonly s
   );
 }
 
-/** Everything around a page: who is signed in, for which store, and where else to go. */
-export function Shell() {
-  const me = useQuery(meQuery);
-  const { merchant } = usePlace();
+interface FrameProps {
+  /** What the paths of the pages begin with. */
+  base: string;
+  sections: readonly SectionLink[];
+  /** Who is signed in, as what. */
+  who: string;
+  /** What of the merchant is shown. */
+  choice?: ReactNode;
+  /** The other pages that a person with both kinds of roles has. */
+  elsewhere: ReactNode;
+  band?: string | undefined;
+}
+
+/** Everything around a page. */
+function Frame({ base, sections, who, choice, elsewhere, band }: FrameProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   useKeys({ '?': () => setHelpOpen(true) });
-  if (me.error !== null) return <NotIn error={me.error} />;
-  if (me.data === undefined) return null;
-  const membership = me.data.merchants.find(({ merchant_id }) => merchant_id === merchant);
-  if (membership === undefined) return <Navigate to="/" />;
-  if (lacksFactor(me.data, membership)) return <FactorNeeded />;
   return (
     <AppShell
       header={{ height: 56 }}
@@ -186,26 +213,78 @@ export function Shell() {
               Florin
             </Anchor>
           </Group>
-          <Switch me={me.data} />
+          {choice}
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs">
         <Stack justify="space-between" h="100%">
-          <Menu done={() => setMenuOpen(false)} permissions={membership.permissions} />
+          <Menu base={base} sections={sections} done={() => setMenuOpen(false)} />
           <Stack gap={4}>
+            {elsewhere}
             <Text size="xs" className="id">
-              {me.data.email}, {membership.role}
+              {who}
             </Text>
             <SignOut />
           </Stack>
         </Stack>
       </AppShell.Navbar>
       <AppShell.Main>
-        {membership.mode === 'sandbox' && <div className="band">Sandbox: nothing here is real money.</div>}
+        {band !== undefined && <div className="band">{band}</div>}
         <Outlet />
       </AppShell.Main>
       <Help isOpen={isHelpOpen} close={() => setHelpOpen(false)} />
       <ProofDialog />
     </AppShell>
+  );
+}
+
+/** The pages of a store. */
+export function Shell() {
+  const me = useQuery(meQuery);
+  const { merchant, store } = usePlace();
+  if (me.error !== null) return <NotIn error={me.error} />;
+  if (me.data === undefined) return null;
+  const membership = me.data.merchants.find(({ merchant_id }) => merchant_id === merchant);
+  if (membership === undefined) return <Navigate to="/" />;
+  if (lacksFactor(me.data, membership)) return <FactorNeeded />;
+  return (
+    <Frame
+      base={`/${merchant}/${store}`}
+      sections={SECTIONS.filter(({ needs }) => membership.permissions.includes(needs))}
+      who={`${me.data.email}, ${membership.role}`}
+      choice={<Switch me={me.data} />}
+      elsewhere={
+        me.data.installation_role !== null && (
+          <Anchor component={Link} to="/operator/health" size="sm">
+            The installation
+          </Anchor>
+        )
+      }
+      band={membership.mode === 'sandbox' ? 'Sandbox: nothing here is real money.' : undefined}
+    />
+  );
+}
+
+/** The pages of the installation. */
+export function OperatorShell() {
+  const me = useQuery(meQuery);
+  if (me.error !== null) return <NotIn error={me.error} />;
+  if (me.data === undefined) return null;
+  const { installation_role: role, second_factor, email, merchants } = me.data;
+  if (role === null) return <Navigate to="/" />;
+  if (role === 'operator' && !second_factor) return <FactorNeeded />;
+  return (
+    <Frame
+      base="/operator"
+      sections={OPERATOR_SECTIONS}
+      who={`${email}, ${role}`}
+      elsewhere={
+        merchants.length > 0 && (
+          <Anchor component={Link} to="/" size="sm">
+            My merchants
+          </Anchor>
+        )
+      }
+    />
   );
 }

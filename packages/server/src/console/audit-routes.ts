@@ -1,5 +1,7 @@
 import { audited, type Change } from '../audit/index.ts';
 import type { Answer, Route } from '../platform/http/index.ts';
+
+import { getMerchant, listStores } from '../stores/index.ts';
 import { listKeys } from '../stores/key-lists/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { type ConsoleDeps, users } from './accounts/index.ts';
@@ -48,7 +50,7 @@ async function answerAudited(
 }
 
 /** How what a route of the console changes is read, before and after. */
-function stateReader(deps: ConsoleDeps, { caller, params }: Pick<Request, 'caller' | 'params'>) {
+function stateReader(deps: ConsoleDeps, { path }: Route, { caller, params }: Request) {
   const named = (name: string): string => {
     const value: unknown = Reflect.get(Object(params), name);
     return typeof value === 'string' ? value : '';
@@ -57,6 +59,14 @@ function stateReader(deps: ConsoleDeps, { caller, params }: Pick<Request, 'calle
   const keyId = named('key_id');
   if (keyId !== '')
     return async () => (await listKeys(deps, { merchantId })).find(({ key_id }) => key_id === keyId);
+  const storeId = decodeId('store', named('store_id'));
+  if (storeId !== undefined && path.endsWith('{store_id}'))
+    return async () => {
+      const store = (await listStores(deps, merchantId)).find((one) => one.store_id === storeId);
+      return store && { name: store.name, review_status: store.review_status, enabled: store.enabled };
+    };
+  if (path.endsWith('{merchant_id}'))
+    return async () => ({ status: (await getMerchant(deps.db, merchantId)).status });
   const userId = decodeId('user', named('user_id'));
   if (userId === undefined) return undefined;
   return async () => (await users.listUsers(deps, merchantId)).find((one) => one.userId === userId);
@@ -75,7 +85,7 @@ export const auditRoutes = (deps: ConsoleDeps, routes: readonly Route[]): Route[
       handle: async (request) =>
         await answerAudited(deps, route, request, {
           input: { params: request.params, body: request.body },
-          read: stateReader(deps, request),
+          read: stateReader(deps, route, request),
           resultOf: madeBy,
         }),
     };

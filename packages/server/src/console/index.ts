@@ -7,6 +7,7 @@ import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
 import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
+import { operatorRoutes } from './routes/operator-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
@@ -26,12 +27,17 @@ export const requestPageOf = (baseUrl: string, requestId: string): string =>
 interface ConsoleOptions {
   publicUrl: () => string;
   version: string;
+  /** What the operator sees of modules above this one. */
+  installationRoutes?: readonly Route[];
 }
 
 const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, samples: [], note: undefined };
 
 /** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
-export function createConsole(deps: ApprovalDeps, { publicUrl, version }: ConsoleOptions) {
+export function createConsole(
+  deps: ApprovalDeps,
+  { publicUrl, version, installationRoutes = [] }: ConsoleOptions,
+) {
   const place = { deps, publicUrl };
   const open = [...openRoutes(place), ...passkeySignInRoutes(place)];
   const routes: Route[] = [
@@ -39,6 +45,8 @@ export function createConsole(deps: ApprovalDeps, { publicUrl, version }: Consol
     ...auditRoutes(deps, [
       ...ownRoutes(place),
       ...storeRoutes(deps),
+      ...operatorRoutes(deps),
+      ...installationRoutes,
       ...keyRoutes(deps),
       ...requestRoutes(deps),
       ...teamRoutes(deps),

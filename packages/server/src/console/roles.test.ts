@@ -15,7 +15,7 @@ test('each role has what its column says', () => {
   const table = Object.fromEntries(ROLES.map((role) => [role, permissionsOf(of(role)).join(' ')]));
   const all =
     'see see_requests create_payouts approve refund accept_payments edit_checkout edit_subscriptions edit_keys ' +
-    'use_sandbox manage_users read_audit_log';
+    'use_sandbox manage_users read_audit_log edit_stores';
   expect(table).toEqual({
     owner: all,
     admin: all.replace(' approve', ''),
@@ -34,7 +34,7 @@ test('who moves money or makes keys needs a second factor, and sessions that mov
 
 test('auditors of the installation read every merchant and change nothing', () => {
   const auditor = { role: null, installationRole: 'auditor' as const };
-  expect(permissionsOf(auditor)).toEqual(['see', 'see_requests', 'read_audit_log']);
+  expect(permissionsOf(auditor)).toEqual(['see', 'see_requests', 'read_audit_log', 'see_installation']);
   expect(permissionsOf({ role: null, installationRole: null })).toEqual([]);
   expect(permissionsOf({ role: 'finance', installationRole: 'auditor' })).toContain('create_payouts');
 });

@@ -22,6 +22,11 @@ const PERMISSIONS = {
   use_sandbox: ['owner', 'admin', 'developer', 'finance', 'approver', 'support'],
   manage_users: ['owner', 'admin'],
   read_audit_log: ['owner', 'admin'],
+  /** Asking the operator for another store. */
+  edit_stores: ['owner', 'admin'],
+  /** Merchants, their stores, networks and jobs of the whole installation: of no role of a merchant. */
+  see_installation: [],
+  operate: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export type Permission = keyof typeof PERMISSIONS;
@@ -32,11 +37,11 @@ export const INSTALLATION_ROLES = ['operator', 'auditor'] as const;
 export type InstallationRole = (typeof INSTALLATION_ROLES)[number];
 
 /** What an auditor of the installation may do with every merchant: read. */
-const OF_AUDITORS: readonly Permission[] = ['see', 'see_requests', 'read_audit_log'];
+const OF_AUDITORS: readonly Permission[] = ['see', 'see_requests', 'read_audit_log', 'see_installation'];
 /** What an operator may do with every merchant: merchants need somebody who invites their first owner. */
-const OF_OPERATORS: readonly Permission[] = [...OF_AUDITORS, 'manage_users'];
+const OF_OPERATORS: readonly Permission[] = [...OF_AUDITORS, 'manage_users', 'operate'];
 const MOVES_MONEY: readonly Permission[] = ['create_payouts', 'approve', 'refund', 'accept_payments'];
-const NEEDS_SECOND_FACTOR: readonly Permission[] = [...MOVES_MONEY, 'edit_keys', 'manage_users'];
+const NEEDS_SECOND_FACTOR: readonly Permission[] = [...MOVES_MONEY, 'edit_keys', 'manage_users', 'operate'];
 
 /** The roles of one person: with one merchant, and for the installation. */
 export interface Roles {

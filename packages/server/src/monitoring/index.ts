@@ -1,3 +1,4 @@
+export { installationRoutes } from './installation-routes.ts';
 export { listenForMonitoring, type MonitoringListener } from './listener.ts';
 export { localMetricsPage, metricsPage } from './metrics-page.ts';
 export { observeChains, observeJobs } from './observed.ts';

@@ -52,7 +52,7 @@ export async function createMerchant(
  * continues. The length of the suspension is counted by the merchant's clock, and deadlines move by it.
  */
 export async function setMerchantStatus(
-  platform: Platform,
+  platform: Pick<Platform, 'db' | 'clock'>,
   merchantId: string,
   status: 'active' | 'suspended',
 ): Promise<void> {

@@ -1,5 +1,9 @@
+import { sql } from 'kysely';
 import { newId } from '../platform/db/ids/index.ts';
+import { transact } from '../platform/db/index.ts';
+import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { checkName } from './create-merchant.ts';
 import { getMerchant, getStore } from './queries.ts';
 
@@ -9,44 +13,86 @@ export interface StoreInput {
   channelType: 'api' | 'hosted';
 }
 
-/** Creates a store, which waits for review and is not enabled: no key can be made for it yet. @returns its id */
-export async function createStore(platform: Platform, input: StoreInput): Promise<string> {
+/**
+ * Creates a store, which waits for review and is not enabled: no key can be made for it yet.
+ *
+ * @returns its id
+ * @throws Fail `conflict` while another one of that name waits for review: a form was sent twice
+ */
+export async function createStore(
+  platform: Pick<Platform, 'db' | 'clock'>,
+  input: StoreInput,
+): Promise<string> {
   const merchant = await getMerchant(platform.db, input.merchantId);
+  const { merchantId } = merchant;
+  const name = checkName(input.name, 'name');
   const storeId = newId();
-  await platform.db
-    .insertInto('store')
-    .values({
-      merchant_id: merchant.merchantId,
-      store_id: storeId,
-      name: checkName(input.name, 'name'),
-      channel_type: input.channelType,
-      created_at: platform.clock.nowSeconds() + merchant.clockOffset,
-    })
-    .execute();
+  await transact(platform.db, async (tx) => {
+    await sql`select from merchant where merchant_id = ${merchantId} for no key update`.execute(tx);
+    const waiting = await tx
+      .selectFrom('store')
+      .select('store_id')
+      .where('merchant_id', '=', merchantId)
+      .where('name', '=', name)
+      .where('review_status', '=', 'pending')
+      .executeTakeFirst();
+    if (waiting !== undefined)
+      throw new Fail(
+        'conflict',
+        `${encodeId('store', waiting.store_id)} has this name and waits for review.`,
+      );
+    const created_at = platform.clock.nowSeconds() + merchant.clockOffset;
+    await tx
+      .insertInto('store')
+      .values({
+        merchant_id: merchantId,
+        store_id: storeId,
+        name,
+        channel_type: input.channelType,
+        created_at,
+      })
+      .execute();
+  });
   return storeId;
 }
 
 export interface StoreChange {
   reviewStatus?: 'approved' | 'rejected';
   enabled?: boolean;
+  /** What somebody saw who decides by it. */
+  seen?: { reviewStatus: 'pending' | 'approved' | 'rejected'; enabled: boolean };
 }
 
-/** Changes a store. Every node applies it at once, as each request reads its store's row. */
+/**
+ * Changes a store. Every node applies it at once, as each request reads its store's row.
+ *
+ * @throws Fail `conflict` where the store is no longer as it was seen
+ */
 export async function changeStore(
-  platform: Platform,
+  platform: Pick<Platform, 'db'>,
   store: { merchantId: string; storeId: string },
   change: StoreChange,
 ): Promise<void> {
   await getStore(platform.db, store.merchantId, store.storeId);
-  await platform.db
+  const { reviewStatus, enabled, seen } = change;
+  const update = platform.db
     .updateTable('store')
     .set({
-      ...(change.reviewStatus === undefined ? {} : { review_status: change.reviewStatus }),
-      ...(change.enabled === undefined ? {} : { enabled: change.enabled }),
+      ...(reviewStatus === undefined ? {} : { review_status: reviewStatus }),
+      ...(enabled === undefined ? {} : { enabled }),
     })
     .where('merchant_id', '=', store.merchantId)
-    .where('store_id', '=', store.storeId)
-    .execute();
+    .where('store_id', '=', store.storeId);
+  const { numUpdatedRows } = await (seen === undefined
+    ? update
+    : update.where('review_status', '=', seen.reviewStatus).where('enabled', '=', seen.enabled)
+  ).executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0n) return;
+  const { review_status, enabled: isEnabled } = await getStore(platform.db, store.merchantId, store.storeId);
+  throw new Fail(
+    'conflict',
+    `Somebody changed this store meanwhile: it is ${review_status} and ${isEnabled ? 'enabled' : 'disabled'} now.`,
+  );
 }
 
 export async function listStores({ db }: Pick<Platform, 'db'>, merchantId: string | undefined) {

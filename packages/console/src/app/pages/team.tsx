@@ -1,15 +1,14 @@
-import { Button, Group, NativeSelect, Paper, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../api.ts';
 import { Action } from '../detail.tsx';
 import { textOf } from '../form.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { CopyId, Status } from '../format.tsx';
-import { type Column, Rows } from '../list.tsx';
+import type { Column } from '../list.tsx';
 import { usePlace } from '../place.ts';
 import { meQuery } from '../session.ts';
-import { Trouble } from '../trouble.tsx';
+import { WholeList } from '../whole-list.tsx';
 
 interface User {
   user_id: string;
@@ -132,29 +131,17 @@ export function TeamPage() {
   const place = usePlace();
   const me = useQuery(meQuery).data;
   const path = `/console/api/merchants/${place.merchant}/users`;
-  const users = useQuery({
-    queryKey: ['users', place.merchant],
-    queryFn: ({ signal }) => call<{ data: User[] }>(path, { signal }),
-  });
   const [link, show] = useState<string>();
   const own = me?.merchants.find(({ merchant_id }) => merchant_id === place.merchant)?.role ?? '';
-  const definition = {
-    title: 'Team',
-    columns: columnsFor({ path, own }, me?.user_id),
-    idOf: ({ user_id, status }: User) => `${user_id} ${status}`,
-  };
   return (
-    <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          Team
-        </Title>
-        <Invite path={path} own={own} show={show} />
-      </Group>
-      {link !== undefined && <Invitation link={link} close={() => show(undefined)} />}
-      {users.error !== null && <Trouble error={users.error} retry={() => void users.refetch()} />}
-      {users.isPending && <Skeleton height={240} aria-label="Loading" />}
-      {users.data !== undefined && <Rows definition={definition} rows={users.data.data} place={place} />}
-    </Stack>
+    <WholeList
+      title="Team"
+      path={path}
+      idOf={({ user_id, status }: User) => `${user_id} ${status}`}
+      columns={columnsFor({ path, own }, me?.user_id)}
+      actions={<Invite path={path} own={own} show={show} />}
+      notice={link !== undefined && <Invitation link={link} close={() => show(undefined)} />}
+      empty="Nobody has a role yet."
+    />
   );
 }

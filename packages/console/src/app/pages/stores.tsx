@@ -1,0 +1,30 @@
+import { CopyId, IsoTime, Status } from '../format.tsx';
+import type { Column } from '../list.tsx';
+import { NewStore } from '../new-store.tsx';
+import { useMay, usePlace } from '../place.ts';
+import { type Store, storeStatus } from '../session.ts';
+import { WholeList } from '../whole-list.tsx';
+
+const COLUMNS: readonly Column<Store>[] = [
+  { title: 'Name', cell: ({ name }) => name },
+  { title: 'Status', cell: (store) => <Status name={storeStatus(store)} /> },
+  { title: 'Channel', cell: ({ channel_type }) => channel_type },
+  { title: 'Created', cell: ({ created_at }) => <IsoTime at={created_at} /> },
+  { title: 'Id', cell: ({ store_id }) => <CopyId id={store_id} isShort /> },
+];
+
+/** The stores of the merchant: who runs this installation reviews new ones. */
+export function StoresPage() {
+  const { merchant } = usePlace();
+  const mayAsk = useMay('edit_stores');
+  return (
+    <WholeList
+      title="Stores"
+      path={`/console/api/merchants/${merchant}/stores`}
+      idOf={({ store_id }) => store_id}
+      columns={COLUMNS}
+      actions={mayAsk && <NewStore merchant={merchant} />}
+      empty="No stores yet."
+    />
+  );
+}

@@ -1,0 +1,216 @@
+import { formatTokens, NETWORKS, type Network } from '@florin/contract/money';
+import Type from 'typebox';
+import { NATIVE_COINS } from '../chains/port/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
+import { type Clock, type Db, isoOf } from '../platform/db/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { type FailingJob, listFailing, runFailingNow } from '../platform/jobs/failing/index.ts';
+import { decodeId, encodeId } from '../tenancy/index.ts';
+import type { ServiceState } from './state.ts';
+
+const PATH = '/console/api/operator';
+const common = { scope: 'read' as const, tag: 'Operator' };
+const MS = 1000;
+const Time = Type.Union([Type.String(), Type.Null()]);
+const Count = Type.Integer();
+
+const NetworkSchema = Type.Object({
+  network: Type.String(),
+  stops: Type.Array(
+    Type.Object({
+      what: Type.String({
+        description: '`sending`: nothing is sent; `early_credit`: deposits wait for final blocks.',
+      }),
+      merchant_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: all live merchants.' }),
+      stopped_at: Time,
+      reason: Type.String(),
+    }),
+  ),
+  tank: Type.Union([
+    Type.Object({
+      address: Type.String(),
+      amount: Type.String({ description: "In the network's own coin." }),
+      coin: Type.String(),
+      read_at: Time,
+    }),
+    Type.Null(),
+  ]),
+  addresses_left: Type.Union([Count, Type.Null()], {
+    description: 'Deposit addresses of the merchant with the fewest; null where they need none ahead.',
+  }),
+  refunds_short: Type.Integer({ description: 'Refunds that wait for coins.' }),
+});
+
+const InstallationSchema = Type.Object({
+  at: Time,
+  workers: Type.Integer({ description: 'Connected workers of all processes.' }),
+  history_changed: Type.Boolean({
+    description: 'Payouts wait, as the database is a copy or has one that sends.',
+  }),
+  networks: Type.Array(NetworkSchema),
+  transfers: Type.Array(Type.Object({ status: Type.String(), count: Count })),
+  oldest_queued_at: Time,
+  undecided: Type.Array(Type.Object({ status: Type.String(), count: Count, oldest_at: Time })),
+  approvals_waiting: Type.Object({ payouts: Count, refunds: Count }),
+  deliveries: Type.Array(Type.Object({ status: Type.String(), count: Count })),
+  jobs: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      waiting: Count,
+      late: Type.Integer({ description: 'Due for more than 5 s.' }),
+      failing: Type.Integer({ description: 'Failed three times or more in a row.' }),
+    }),
+  ),
+  imbalances: Type.Array(Type.Object({ currency: Type.String(), amount: Type.String() }), {
+    description: 'Liabilities less custody: anything but 0 is an alarm.',
+  }),
+  last_comparison: Type.Union([
+    Type.Object({ at: Time, differences: Count, unseen: Count, surpluses: Count }),
+    Type.Null(),
+  ]),
+});
+
+const secondsOf = (seconds: number | bigint | null | undefined) =>
+  seconds === null || seconds === undefined ? null : isoOf(Number(seconds) * MS);
+
+/** Amounts of a network's own coin are read by people: nine places are enough, cut and not rounded up. */
+const NATIVE_PLACES = 9;
+function nativeText(network: Network, native: bigint): string {
+  const { units } = NATIVE_COINS[network];
+  const places = String(units).length - 1;
+  const digits = String(native).padStart(places + 1, '0');
+  return `${digits.slice(0, -places)}.${digits.slice(-places).slice(0, NATIVE_PLACES)}`;
+}
+
+const presentNetwork = (network: Network, { stops, tanks, pools, refunds }: ServiceState) => {
+  const tank = tanks.find((one) => one.network === network);
+  const pool = pools.find((one) => one.network === network);
+  return {
+    network,
+    stops: stops
+      .filter((stop) => stop.network === network)
+      .map(({ what, merchant_id, stopped_at, reason }) => ({
+        what,
+        merchant_id: merchant_id === NIL_ID ? null : encodeId('merchant', merchant_id),
+        stopped_at: secondsOf(stopped_at),
+        reason,
+      })),
+    tank:
+      tank === undefined
+        ? null
+        : {
+            address: tank.sender,
+            amount: nativeText(network, tank.native),
+            coin: NATIVE_COINS[network].name,
+            read_at: secondsOf(tank.readAt),
+          },
+    addresses_left: pool === undefined ? null : Number(pool.left),
+    refunds_short: refunds.reduce((sum, one) => sum + (one.network === network ? one.count : 0), 0),
+  };
+};
+
+const presentState = (state: ServiceState) => ({
+  at: isoOf(state.atMs),
+  workers: state.workers,
+  history_changed: state.historyChanged,
+  networks: NETWORKS.map((network) => presentNetwork(network, state)),
+  transfers: [...state.transfers.byStatus].map(([status, count]) => ({ status, count })),
+  oldest_queued_at: secondsOf(state.transfers.queuedSince),
+  undecided: state.transfers.undecided.map(({ status, count, oldestCreatedAt }) => ({
+    status,
+    count,
+    oldest_at: secondsOf(oldestCreatedAt),
+  })),
+  approvals_waiting: state.approvals,
+  deliveries: [...state.webhooks.undelivered].map(([status, count]) => ({ status, count })),
+  jobs: state.jobs.map(({ kind, waiting, late, failing }) => ({ kind, waiting, late, failing })),
+  imbalances: [...state.imbalances].map(([currency, units]) => ({ currency, amount: formatTokens(units) })),
+  last_comparison: state.lastReport
+    ? {
+        at: isoOf(state.lastReport.at_ms),
+        differences: state.lastReport.differences,
+        unseen: state.lastReport.unseen,
+        surpluses: state.lastReport.surpluses ?? 0,
+      }
+    : null,
+});
+
+const JobSchema = Type.Object({
+  job_id: Type.String(),
+  merchant_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: of the installation.' }),
+  kind: Type.String(),
+  attempts: Type.Integer({ description: 'Runs that failed, in a row.' }),
+  last_error: Type.String(),
+  due_at: Time,
+});
+
+const presentJob = ({ merchantId, jobId, kind, attempts, lastError, dueAtMs }: FailingJob) => ({
+  job_id: jobId,
+  merchant_id: merchantId === NIL_ID ? null : encodeId('merchant', merchantId),
+  kind,
+  attempts,
+  last_error: lastError,
+  due_at: isoOf(dueAtMs),
+});
+
+interface InstallationDeps {
+  db: Db;
+  clock: Clock;
+  readState: () => Promise<ServiceState>;
+}
+
+const jobRoutes = ({ db, clock }: InstallationDeps): Route[] => [
+  defineRoute({
+    ...common,
+    method: 'GET',
+    path: `${PATH}/jobs`,
+    operationId: 'listFailingJobs',
+    summary: 'Jobs whose last run failed, at most 100, those first that failed most often',
+    permission: { name: 'see_installation' },
+    answer: Type.Object({ data: Type.Array(JobSchema) }),
+    refusals: [],
+    handle: async () => ({ body: { data: (await listFailing(db)).map(presentJob) } }),
+  }),
+  defineRoute({
+    ...common,
+    method: 'POST',
+    path: `${PATH}/jobs/{job_id}/run`,
+    operationId: 'runFailingJob',
+    summary: 'Run a failing job now, and not when its turn comes',
+    permission: { name: 'operate' },
+    params: Type.Object({ job_id: Type.String() }),
+    body: Type.Object({
+      merchant_id: Type.Union([Type.String(), Type.Null()], { description: 'As the list has it.' }),
+    }),
+    answer: Type.Object({ done: Type.Boolean() }),
+    refusals: ['conflict'],
+    handle: async ({ params: { job_id: jobId }, body: { merchant_id: merchant } }) => {
+      const merchantId = merchant === null ? NIL_ID : decodeId('merchant', merchant);
+      const isThere =
+        merchantId !== undefined &&
+        UUID.test(jobId) &&
+        (await runFailingNow(db, { merchantId, jobId }, clock.nowMs()));
+      if (!isThere) throw new Fail('conflict', 'This job does not fail any more, or is done.');
+      return { body: { done: true } };
+    },
+  }),
+];
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** How the whole installation is, for its operator and auditors: what `/metrics` and `florin` show, as a page reads it. */
+export const installationRoutes = (deps: InstallationDeps): Route[] => [
+  defineRoute({
+    ...common,
+    method: 'GET',
+    path: `${PATH}/installation`,
+    operationId: 'retrieveInstallation',
+    summary: 'Networks, transfers, jobs and ledger; as of some seconds ago',
+    permission: { name: 'see_installation' },
+    answer: InstallationSchema,
+    refusals: [],
+    handle: async () => ({ body: presentState(await deps.readState()) }),
+  }),
+  ...jobRoutes(deps),
+];

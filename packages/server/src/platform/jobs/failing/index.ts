@@ -1,0 +1,1 @@
+export { type FailingJob, listFailing, runFailingNow } from './failing-jobs.ts';

@@ -1,0 +1,97 @@
+import { sql } from 'kysely';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transact } from '../../packages/server/src/platform/db/index.ts';
+import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { hasChromium, openBrowser } from './chromium.ts';
+import { consoleDriver, HOSTILE } from './console-driver.ts';
+
+const LONG_MS = 120_000;
+
+describe.skipIf(!hasChromium())('the installation in the console', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  let browser: Browser;
+  const { base, signIn, looks } = consoleDriver(() => ({ service, merchant, browser }));
+
+  beforeAll(async () => {
+    service = await startService();
+    merchant = await service.createMerchant();
+    browser = await openBrowser();
+  }, LONG_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service.stop();
+  });
+
+  test('an owner asks for a store, and the operator approves it; an auditor reads alone', {
+    timeout: LONG_MS,
+  }, async () => {
+    const owner = await signIn('owner');
+    await owner.page.goto(`${base()}/stores`);
+    await owner.page.getByRole('button', { name: 'New store' }).click();
+    await owner.page.getByLabel(/Name, as payers/).fill(HOSTILE);
+    await owner.page.getByLabel('Channel').selectOption('hosted');
+    await owner.page.getByRole('button', { name: 'Ask for review' }).click();
+    await owner.page.getByText('pending', { exact: true }).waitFor();
+    await looks(owner.page, 'stores');
+    const operator = await signIn('operator');
+    const { page, faults } = operator;
+    await page.getByRole('heading', { name: 'Money under way' }).waitFor();
+    await looks(page, 'operator-health');
+    await page.getByRole('link', { name: 'Stores' }).click();
+    await page.getByLabel('Status').selectOption('pending');
+    await page.getByText(HOSTILE).waitFor();
+    await looks(page, 'operator-stores');
+    const auditor = await signIn('auditor');
+    await auditor.page.getByRole('link', { name: 'Stores' }).click();
+    await auditor.page.getByText(HOSTILE).waitFor();
+    expect(await auditor.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('No store has this status.').waitFor();
+    await owner.page.getByText('enabled', { exact: true }).nth(1).waitFor({ timeout: 30_000 });
+    expect([await page.title(), await owner.page.title()]).not.toContain('taken');
+    expect([...faults, ...owner.faults, ...auditor.faults]).toEqual([]);
+    await Promise.all([owner, operator, auditor].map((one) => one.page.context().close()));
+  });
+
+  test('a merchant is suspended and resumed, and what fails is shown with its cause and runs again', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { merchantId } = merchant;
+    const dueAtMs = service.app.clock.nowMs() + 86_400_000;
+    await transact(service.app.db, (tx) => enqueue(tx, [{ merchantId, kind: 'no-such-kind', dueAtMs }]));
+    await sql`update job set attempts = 4, last_error = ${HOSTILE} where kind = 'no-such-kind'`.execute(
+      service.app.db,
+    );
+    const { page, faults } = await signIn('operator');
+    await page.getByText('No worker runs').waitFor();
+    await page.getByRole('link', { name: 'Failing jobs' }).click();
+    await page.getByText(HOSTILE).waitFor();
+    await looks(page, 'operator-jobs');
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Run again' }).click();
+    await expect
+      .poll(async () =>
+        (
+          await sql<{ due: string }>`select due_at_ms as due from job where kind = 'no-such-kind'`.execute(
+            service.app.db,
+          )
+        ).rows.map(({ due }) => Number(due) < dueAtMs),
+      )
+      .toEqual([true]);
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.getByRole('link', { name: 'Merchants' }).click();
+    for (const label of ['Suspend', 'Resume']) {
+      await page.getByRole('button', { name: label }).click();
+      await page.getByRole('dialog').getByRole('button', { name: label }).click();
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    }
+    await page.getByRole('button', { name: 'Suspend' }).waitFor();
+    await looks(page, 'operator-merchants');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});

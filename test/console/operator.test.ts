@@ -1,0 +1,151 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listEntries } from '../../packages/server/src/audit/index.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
+import { transact } from '../../packages/server/src/platform/db/index.ts';
+import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
+import { createMerchant } from '../../packages/server/src/stores/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { forgetProof, type Person, signIn } from './people.ts';
+
+const OPERATOR = '/console/api/operator';
+
+let service: TestService;
+let merchant: TestMerchant;
+let merchantPath = '';
+let operator: Person;
+let auditor: Person;
+let owner: Person;
+
+beforeAll(async () => {
+  service = await startService();
+  merchant = await service.createMerchant();
+  merchantPath = `merchants/${encodeId('merchant', merchant.merchantId)}`;
+  const installation = { merchantId: NIL_ID, storeId: NIL_ID };
+  operator = await signIn(service, installation, 'operator');
+  auditor = await signIn(service, installation, 'auditor');
+  owner = await signIn(service, merchant, 'owner');
+});
+afterAll(() => service.stop());
+
+async function get(person: Person, path: string) {
+  const { status, text } = await person.call(path);
+  return { status, body: JSON.parse(text) };
+}
+async function send(person: Person, method: string, path: string, body: object) {
+  const { status, text } = await person.call(path, { method, body });
+  return { status, body: JSON.parse(text) };
+}
+const put = (person: Person, path: string, body: object) => send(person, 'PUT', path, body);
+const post = (person: Person, path: string, body: object) => send(person, 'POST', path, body);
+const ownStores = async () => (await get(owner, `/console/api/${merchantPath}/stores`)).body.data;
+
+test('a merchant asks for a store, the operator reviews and enables it, and two who decide are told', async () => {
+  const asked = { name: 'Second shop', channel_type: 'hosted' };
+  expect(
+    (await post(owner, `/console/api/${merchantPath}/stores`, { ...asked, name: ' ' })).body.error.param,
+  ).toBe('name');
+  const made = await post(owner, `/console/api/${merchantPath}/stores`, asked);
+  expect(made.status).toBe(200);
+  const { store_id } = made.body;
+  expect((await post(owner, `/console/api/${merchantPath}/stores`, asked)).status).toBe(409);
+  expect(await ownStores()).toContainEqual(
+    expect.objectContaining({
+      ...asked,
+      store_id,
+      review_status: 'pending',
+      is_open: false,
+      is_enabled: false,
+    }),
+  );
+  const { body } = await get(operator, `${OPERATOR}/stores`);
+  expect(body.data).toContainEqual(
+    expect.objectContaining({
+      store_id,
+      merchant: expect.objectContaining({ mode: 'sandbox', status: 'active' }),
+    }),
+  );
+  const one = `${OPERATOR}/${merchantPath}/stores/${store_id}`;
+  const seen = { review_status: 'pending', is_open: false };
+  for (const who of [owner, auditor])
+    expect((await put(who, one, { review_status: 'approved', seen })).status).toBe(403);
+  expect((await put(operator, one, { review_status: 'approved', is_open: true, seen })).status).toBe(200);
+  expect(await ownStores()).toContainEqual(expect.objectContaining({ store_id, is_enabled: true }));
+  // Somebody else decides by what they saw before.
+  const late = await put(operator, one, { review_status: 'rejected', seen });
+  expect([late.status, late.body.error.message]).toEqual([
+    409,
+    'Somebody changed this store meanwhile: it is approved and enabled now.',
+  ]);
+  expect(
+    (await put(operator, one, { is_open: false, seen: { review_status: 'approved', is_open: true } })).status,
+  ).toBe(200);
+  expect(await ownStores()).toContainEqual(expect.objectContaining({ store_id, is_enabled: false }));
+  const entries = await listEntries(service.app.db, merchant.merchantId, { limit: 100 });
+  const changes = entries.filter(({ action }) => action === 'changeStore').map(({ phase }) => phase);
+  expect(changes.length).toBeGreaterThanOrEqual(6);
+  await forgetProof(service.app, operator);
+  expect(
+    (await put(operator, one, { is_open: true, seen: { review_status: 'approved', is_open: false } })).body
+      .error.param,
+  ).toBe('proof');
+});
+
+test('a merchant is suspended and resumed by the operator alone, and a store of another merchant is not reached', async () => {
+  const fresh = await signIn(service, { merchantId: NIL_ID, storeId: NIL_ID }, 'operator');
+  const other = await createMerchant(service.app, { name: 'Other', mode: 'sandbox' });
+  const otherPath = `${OPERATOR}/merchants/${encodeId('merchant', other.merchantId)}`;
+  const statusOf = async () => {
+    const { body } = await get(auditor, `${OPERATOR}/merchants`);
+    const all: { name: string; status: string }[] = body.data;
+    return all.find(({ name }) => name === 'Other')?.status;
+  };
+  for (const who of [owner, auditor])
+    expect((await put(who, otherPath, { status: 'suspended' })).status).toBe(403);
+  expect((await put(fresh, otherPath, { status: 'suspended' })).status).toBe(200);
+  expect(await statusOf()).toBe('suspended');
+  expect((await put(fresh, otherPath, { status: 'active' })).status).toBe(200);
+  expect(await statusOf()).toBe('active');
+  expect((await put(fresh, otherPath, { status: 'gone' })).status).toBe(400);
+  const crossed = `${otherPath}/stores/${encodeId('store', merchant.storeId)}`;
+  const seen = { review_status: 'approved', is_open: true };
+  expect((await put(fresh, crossed, { is_open: false, seen })).status).toBe(404);
+  expect((await put(fresh, `${OPERATOR}/merchants/mer_nobody`, { status: 'suspended' })).status).toBe(403);
+  expect((await get(owner, `${OPERATOR}/merchants`)).status).toBe(403);
+});
+
+test('what fails is listed with its cause and runs again when the operator says so', async () => {
+  const farMs = service.app.clock.nowMs() + 86_400_000;
+  await transact(service.app.db, (tx) =>
+    enqueue(tx, [
+      { merchantId: merchant.merchantId, kind: 'no-such-kind', uniqueKey: 'a', payload: {}, dueAtMs: farMs },
+    ]),
+  );
+  const failing = async () => (await get(auditor, `${OPERATOR}/jobs`)).body.data;
+  expect(await failing()).toEqual([]);
+  await sql`update job set attempts = 4, last_error = 'Error: the node is away' where kind = 'no-such-kind'`.execute(
+    service.app.db,
+  );
+  const [job] = await failing();
+  expect(job).toMatchObject({ kind: 'no-such-kind', attempts: 4, last_error: 'Error: the node is away' });
+  const { job_id, merchant_id } = job;
+  const path = `${OPERATOR}/jobs/${job_id}/run`;
+  expect((await post(auditor, path, { merchant_id })).status).toBe(403);
+  expect((await post(operator, path, { merchant_id: null })).status).toBe(409);
+  expect((await post(operator, `${OPERATOR}/jobs/1/run`, { merchant_id })).status).toBe(409);
+  expect((await post(operator, path, { merchant_id })).status).toBe(200);
+  const [again] = await failing();
+  expect(Date.parse(again.due_at)).toBeLessThanOrEqual(service.app.clock.nowMs());
+});
+
+test('the state of the installation has every network, and no merchant sees it', async () => {
+  const { body, status } = await get(auditor, `${OPERATOR}/installation`);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    history_changed: false,
+    networks: [{ network: 'erc20' }, { network: 'trc20' }, { network: 'spl' }],
+    approvals_waiting: { payouts: 0, refunds: 0 },
+  });
+  expect((await get(owner, `${OPERATOR}/installation`)).status).toBe(403);
+});
