@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collectorDeployment } from '../../packages/signer/src/contracts.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
-import { NodeUnderTest } from '../faults/node-under-test.ts';
+import type { NodeUnderTest } from '../faults/node-under-test.ts';
 import { WORKER_POINTS } from '../faults/seeded-plan.ts';
 import { asOwner } from '../ledger.ts';
 import { FULL } from '../scale.ts';
 import { billing, item } from '../subscriptions/billing.ts';
+import { dieAt, openWorker } from './killing.ts';
 import { LiveStore } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 
@@ -34,10 +35,7 @@ describe.skipIf(!hasAnvil())('a worker that is killed while it charges wallets o
 
   beforeAll(async () => {
     store = await LiveStore.start(undefined, { collector: true, worker: false });
-    const { databaseUrl } = store.service.app;
-    const masterKey = store.env.FLORIN_MASTER_KEY ?? '';
-    const place = { databaseUrl, chainUrl: databaseUrl, masterKey, env: store.env };
-    worker = await NodeUnderTest.open({ role: 'work', name: 'worker', ...place });
+    worker = await openWorker(store);
   }, 240_000);
   afterAll(async () => {
     await worker?.close();
@@ -82,11 +80,7 @@ describe.skipIf(!hasAnvil())('a worker that is killed while it charges wallets o
     );
 
   test.each(POINTS)('fault 88: the worker dies at %s', LONG, async (point) => {
-    await worker.kill();
-    await worker.start({ crashPoint: point });
-    await subscribe();
-    await untilDead();
-    expect(await worker.ended).toEqual({ signal: 'SIGKILL', code: null });
+    await dieAt([{ worker, point }], { give: subscribe, mine: () => store.world.mine(1) });
   });
 
   test('fault 88: afterwards each mandate was activated once and charged once', LONG, async () => {

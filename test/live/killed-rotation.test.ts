@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
-import { NodeUnderTest } from '../faults/node-under-test.ts';
+import type { NodeUnderTest } from '../faults/node-under-test.ts';
 import { asOwner } from '../ledger.ts';
 import { billing, item } from '../subscriptions/billing.ts';
+import { openWorker } from './killing.ts';
 import { LiveStore } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 import { endRotation, hotOf, passphraseFile, rotate, rotationOf, runRotate } from './rotating.ts';
@@ -23,10 +24,7 @@ describe.skipIf(!hasAnvil())('a rotation that is killed on the way', () => {
 
   beforeAll(async () => {
     store = await LiveStore.start(undefined, { collector: true, worker: false });
-    const { databaseUrl } = store.service.app;
-    const masterKey = store.env.FLORIN_MASTER_KEY ?? '';
-    const place = { databaseUrl, chainUrl: databaseUrl, masterKey, env: store.env };
-    worker = await NodeUnderTest.open({ role: 'work', name: 'worker', ...place });
+    worker = await openWorker(store);
     await worker.start();
     await store.paid(200);
     await pay();

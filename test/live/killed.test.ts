@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { readJournal } from '../../packages/signer/src/journal.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
-import { NodeUnderTest } from '../faults/node-under-test.ts';
+import type { NodeUnderTest } from '../faults/node-under-test.ts';
 import { WORKER_POINTS } from '../faults/seeded-plan.ts';
 import { asOwner } from '../ledger.ts';
 import { FULL } from '../scale.ts';
+import { dieAt, openWorker } from './killing.ts';
 import { LiveStore, WITHIN } from './live-store.ts';
 
 const LONG = { timeout: 600_000 };
@@ -31,10 +32,7 @@ describe.skipIf(!hasAnvil())('a worker and a signer that are killed while they s
     store = await LiveStore.startBesideProcess((policy) => {
       policy.payouts.approve_above = '1000.00';
     }, false);
-    const { databaseUrl } = store.service.app;
-    const masterKey = store.env.FLORIN_MASTER_KEY ?? '';
-    const place = { databaseUrl, chainUrl: databaseUrl, masterKey, env: store.env };
-    worker = await NodeUnderTest.open({ role: 'work', name: 'worker', ...place });
+    worker = await openWorker(store);
     await worker.start();
     await store.paid(500);
   }, 240_000);
@@ -98,11 +96,8 @@ describe.skipIf(!hasAnvil())('a worker and a signer that are killed while they s
     );
 
   test.each(POINTS)('fault 4: the worker dies at %s', LONG, async (point) => {
-    await worker.kill();
-    await worker.start({ crashPoint: point });
-    await submit();
-    await mineUntil(() => !worker.isUp);
-    expect(await worker.ended).toEqual({ signal: 'SIGKILL', code: null });
+    const give = async () => void (await submit());
+    await dieAt([{ worker, point }], { give, mine: () => store.world.mine(1) });
   });
 
   test('fault 4: afterwards each item was transferred once on the chain', LONG, async () => {
