@@ -9,7 +9,7 @@ import { WORKER_POINTS } from '../faults/seeded-plan.ts';
 import { asOwner } from '../ledger.ts';
 import { FULL } from '../scale.ts';
 import { billing, item } from '../subscriptions/billing.ts';
-import { dieAt, openWorker } from './killing.ts';
+import { dieAt, KILLED, openWorker } from './killing.ts';
 import { LiveStore } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 
@@ -80,7 +80,8 @@ describe.skipIf(!hasAnvil())('a worker that is killed while it charges wallets o
     );
 
   test.each(POINTS)('fault 88: the worker dies at %s', LONG, async (point) => {
-    await dieAt([{ worker, point }], { give: subscribe, mine: () => store.world.mine(1) });
+    const killing = { give: subscribe, mine: () => store.world.mine(1) };
+    expect(await dieAt([{ worker, point }], killing)).toEqual([KILLED]);
   });
 
   test('fault 88: afterwards each mandate was activated once and charged once', LONG, async () => {

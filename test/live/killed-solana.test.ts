@@ -4,7 +4,7 @@ import { DEPOSIT_POINTS, WORKER_POINTS } from '../faults/seeded-plan.ts';
 import { asOwner } from '../ledger.ts';
 import { refunds } from '../refunds/requests.ts';
 import { FULL } from '../scale.ts';
-import { dieAt, openWorker } from './killing.ts';
+import { dieAt, KILLED, openWorker } from './killing.ts';
 import { SolanaStore } from './solana-store.ts';
 
 const LONG = { timeout: 600_000 };
@@ -84,7 +84,8 @@ test.each(ROUNDS)(
       { worker: first, point: points.sender },
       { worker: second, point: points.owner },
     ];
-    await dieAt(at, { give, isDone, mine: () => store.local.mine(1) });
+    const killing = { give, isDone, mine: () => store.local.mine(1) };
+    expect(await dieAt(at, killing)).toEqual([KILLED, KILLED]);
   },
 );
 

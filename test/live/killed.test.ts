@@ -8,7 +8,7 @@ import type { NodeUnderTest } from '../faults/node-under-test.ts';
 import { WORKER_POINTS } from '../faults/seeded-plan.ts';
 import { asOwner } from '../ledger.ts';
 import { FULL } from '../scale.ts';
-import { dieAt, openWorker } from './killing.ts';
+import { dieAt, KILLED, openWorker } from './killing.ts';
 import { LiveStore, WITHIN } from './live-store.ts';
 
 const LONG = { timeout: 600_000 };
@@ -97,7 +97,8 @@ describe.skipIf(!hasAnvil())('a worker and a signer that are killed while they s
 
   test.each(POINTS)('fault 4: the worker dies at %s', LONG, async (point) => {
     const give = async () => void (await submit());
-    await dieAt([{ worker, point }], { give, mine: () => store.world.mine(1) });
+    const killing = { give, mine: () => store.world.mine(1) };
+    expect(await dieAt([{ worker, point }], killing)).toEqual([KILLED]);
   });
 
   test('fault 4: afterwards each item was transferred once on the chain', LONG, async () => {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
-import { NodeUnderTest } from '../faults/node-under-test.ts';
+import { type Ended, NodeUnderTest } from '../faults/node-under-test.ts';
 import type { TestService } from '../service.ts';
 
 /** A live store whose workers are processes of the test, on whichever network. */
@@ -25,11 +24,13 @@ export interface Killing {
   mine: () => void | Promise<void>;
 }
 
-/** Each worker dies at its point, by SIGKILL; all of them work at once until then. */
+export const KILLED: Ended = { signal: 'SIGKILL', code: null };
+
+/** Each worker ends at its point; all of them work at once until then. @returns how they ended */
 export async function dieAt(
   workers: readonly { worker: NodeUnderTest; point: string }[],
   { give, isDone, mine }: Killing,
-): Promise<void> {
+): Promise<Ended[]> {
   await Promise.all(
     workers.map(async ({ worker, point }) => {
       await worker.kill();
@@ -42,5 +43,5 @@ export async function dieAt(
     await sleep(100);
     if ((await isDone?.()) === true) await give();
   }
-  for (const { worker } of workers) expect(await worker.ended).toEqual({ signal: 'SIGKILL', code: null });
+  return await Promise.all(workers.map(({ worker }) => worker.ended));
 }

@@ -103,7 +103,7 @@ export class SolanaStore {
   async until(what: () => Promise<unknown>, expected: object): Promise<void> {
     await vi.waitFor(async () => {
       this.local.mine(2);
-      expect(await what()).toMatchObject(expected);
+      expectLike(await what(), expected);
     }, WITHIN);
   }
 
@@ -146,10 +146,17 @@ export class SolanaStore {
   /** `florin ledger verify` finds nothing, to the last unit, and could compare everything. */
   async expectBooksAgree(): Promise<void> {
     this.local.mine(FINAL_BLOCKS + 1);
-    const { differences, surpluses, unseen } = await verifyLedger(this.service.app, () => {});
-    expect({ differences, surpluses }).toEqual({ differences: [], surpluses: [] });
-    expect(unseen.filter((line) => line.includes('spl'))).toEqual([]);
+    expectAgreed(await verifyLedger(this.service.app, () => {}));
   }
+}
+
+function expectLike(found: unknown, expected: object): void {
+  expect(found).toMatchObject(expected);
+}
+
+function expectAgreed({ differences, surpluses, unseen }: Awaited<ReturnType<typeof verifyLedger>>): void {
+  expect({ differences, surpluses }).toEqual({ differences: [], surpluses: [] });
+  expect(unseen.filter((line) => line.includes('spl'))).toEqual([]);
 }
 
 /** As an operator writes it. @returns the file */
