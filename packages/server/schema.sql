@@ -1029,8 +1029,16 @@ create table public.signed_approval (
   valid_until bigint not null,
   signature text not null,
   created_at bigint not null,
+  approver_id uuid,
+  decision text not null default 'approve'::text,
+  public_key text,
+  credential_id bytea,
+  authenticator_data bytea,
+  client_data_json bytea,
   constraint signed_approval_pkey PRIMARY KEY (merchant_id, kind, owner_id, approver),
+  constraint signed_approval_decision_check CHECK ((decision = ANY (ARRAY['approve'::text, 'reject'::text]))),
   constraint signed_approval_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text]))),
+  constraint signed_approval_passkey CHECK ((num_nonnulls(credential_id, authenticator_data, client_data_json) = ANY (ARRAY[0, 3]))),
   constraint signed_approval_statement_digest_check CHECK ((length(statement_digest) = 32))
 );
 

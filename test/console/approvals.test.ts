@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { users } from '../../packages/server/src/console/accounts/index.ts';
+import { makeAuthenticator } from '../../packages/server/src/console/accounts/test-authenticator.ts';
+import { approvalCommands } from '../../packages/server/src/operator/approvals.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
 import {
   addApprover,
+  approverOf,
   linkApprover,
   listApprovers,
   removeApprover,
 } from '../../packages/server/src/stores/approvers/index.ts';
-import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { decodeId, encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/index.ts';
 import { configure } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -148,4 +151,160 @@ test('refunds above their limit are listed and decided alike', { timeout: LONG_M
   const path = own(`/refunds/${refundId}/decision`);
   const answer = await approver.call(path, { method: 'POST', body: { decision: 'rejected' } });
   expect([answer.status, answer.body.status]).toEqual([200, 'canceled']);
+});
+
+/** A person's passkey. */
+async function withPasskey(person: Person) {
+  const authenticator = makeAuthenticator();
+  await service.app.db
+    .insertInto('console_passkey')
+    .values({
+      ...authenticator.kept,
+      user_id: person.userId,
+      name: 'Key',
+      counter: 3,
+      created_at_ms: 0,
+      used_at_ms: null,
+    })
+    .execute();
+  return authenticator;
+}
+type Authenticator = ReturnType<typeof makeAuthenticator>;
+
+/** Decides as the page does: what is signed is asked for, and the passkey answers it. */
+async function answer(
+  by: Person,
+  authenticator: Authenticator,
+  path: string,
+  {
+    decision = 'approved',
+    ...change
+  }: { decision?: string; said?: object; sent?: object; asked?: string } = {},
+) {
+  const asked = await by.call(own(`${path}/decision/options?decision=${change.asked ?? decision}`));
+  if (asked.status !== 200) return [asked.status, Object(asked.body).error?.message];
+  const { options, valid_until }: { options: { challenge: string }; valid_until: number } = Object(
+    asked.body,
+  );
+  const said = { challenge: options.challenge, origin: service.baseUrl.replace('127.0.0.1', 'localhost') };
+  const credential = authenticator.get({ ...said, ...change.said });
+  const { status, body } = await by.call(own(`${path}/decision/passkey`), {
+    method: 'POST',
+    body: { decision, valid_until, credential, ...change.sent },
+  });
+  return [status, status === 200 ? body.status : Object(body).error?.message];
+}
+
+test('a passkey approves and rejects without another proof, is kept whole, and is verified offline', {
+  timeout: LONG_MS,
+}, async () => {
+  const [finance, approver, other] = [
+    await signIn(service, merchant, 'finance'),
+    await signIn(service, merchant, 'approver'),
+    await signIn(service, merchant, 'owner'),
+  ];
+  const [batch, second] = [await submitted(finance), await submitted(finance)];
+  const path = `/payout-batches/${batch}`;
+  const shown = async (by: Person) => (await by.call(own(`${path}/decision`))).body;
+  expect(await shown(approver)).toMatchObject({
+    way: 'session',
+    hint: expect.stringContaining('Add a passkey'),
+  });
+  const key = await withPasskey(approver);
+  const content = await shown(approver);
+  expect(content).toMatchObject({
+    way: 'passkey',
+    hint: null,
+    network: 'erc20',
+    currency: 'USDT',
+    count: 1,
+    total: '30000000',
+    recipients: [{ amount: '30000000' }],
+  });
+  await forgetProof(service.app, approver);
+  const refused: [what: string, change: Parameters<typeof answer>[3], status: number][] = [
+    ['the page of somebody else', { said: { origin: 'https://evil.example' } }, 400],
+    ['another relying party', { said: { rpId: 'evil.example' } }, 400],
+    ['nobody verified', { said: { flags: 0x01 } }, 400],
+    ['another challenge', { said: { challenge: 'AAAA' } }, 400],
+    ['the answer of a rejection', { asked: 'rejected' }, 400],
+    ['another time', { sent: { valid_until: 2_000_000_000 } }, 400],
+  ];
+  for (const [what, change, status] of refused)
+    expect((await answer(approver, key, path, change))[0], what).toBe(status);
+  // Somebody else's passkey, and one that nobody here has.
+  expect((await answer(other, key, path))[0]).toBe(409);
+  await withPasskey(other);
+  expect((await answer(other, key, path))[0]).toBe(401);
+  expect((await answer(finance, key, path))[0]).toBe(403);
+  const kept = () =>
+    service.app.db
+      .selectFrom('signed_approval')
+      .selectAll()
+      .where('merchant_id', '=', merchant.merchantId)
+      .execute();
+  expect(await kept()).toEqual([]);
+  // A counter that went back is no matter here.
+  expect(await answer(approver, key, path, { said: { counter: 1 } })).toEqual([200, 'pending']);
+  // Decided: a signature more is kept for the signer, and nothing is taken back.
+  expect((await answer(approver, key, path, { decision: 'rejected' }))[0]).toBe(400);
+  expect(await answer(approver, key, `/payout-batches/${second}`, { decision: 'rejected' })).toEqual([
+    200,
+    'rejected',
+  ]);
+  expect(await kept()).toMatchObject([
+    { decision: expect.stringMatching(/^(approve|reject)$/), credential_id: key.kept.credential_id },
+    { authenticator_data: expect.any(Buffer), client_data_json: expect.any(Buffer) },
+  ]);
+  const { verify } = approvalCommands(service.app, service.baseUrl);
+  const signed = { name: approver.email, by: 'passkey', strength: 'signed', why: null };
+  const report = await verify({ id: batch });
+  expect(report).toMatchObject({
+    count: 1,
+    total: '30000000',
+    approvals: [{ ...signed, decision: 'approved' }],
+  });
+  expect(report.digest).toBe(Object(content).digest);
+  expect((await verify({ id: second })).approvals).toMatchObject([{ ...signed, decision: 'rejected' }]);
+  const elsewhere = approvalCommands(service.app, 'https://console.example.com');
+  expect((await elsewhere.verify({ id: batch })).approvals).toMatchObject([{ strength: 'wrong' }]);
+  expect((await verify({ id: batch, approvers: [] })).approvals).toMatchObject([
+    { strength: 'wrong', why: expect.stringContaining('the policy names no') },
+  ]);
+  await service.app.db
+    .updateTable('payout_item')
+    .set({ memo: 'x' })
+    .where('batch_id', '=', decodeId('payoutBatch', batch) ?? '')
+    .execute();
+  expect((await verify({ id: batch })).approvals).toMatchObject([{ strength: 'wrong' }]);
+});
+
+test('who may approve no more becomes no approver, and what a session decides is called weaker', {
+  timeout: LONG_MS,
+}, async () => {
+  const { merchantId } = merchant;
+  const [finance, one] = [
+    await signIn(service, merchant, 'finance'),
+    await signIn(service, merchant, 'approver'),
+  ];
+  const batch = await submitted(finance);
+  expect(await decide(one, batch)).toEqual([200, 'pending']);
+  const { verify } = approvalCommands(service.app, service.baseUrl);
+  expect((await verify({ id: batch })).approvals).toMatchObject([{ by: 'session', strength: 'weaker' }]);
+  const late = await signIn(service, merchant, 'approver');
+  const becomes = () =>
+    approverOf(
+      service.app,
+      { merchantId, clockOffset: 0 },
+      {
+        userId: late.userId,
+        email: late.email,
+        mayApprove: (tx) => users.mayApproveNow(tx, merchantId, late.userId),
+      },
+    );
+  // As if the role had been taken away after the request was let in.
+  await users.changeRole(service.app, { merchantId, userId: late.userId, role: 'viewer' });
+  await expect(becomes()).rejects.toThrow('does not approve any more');
+  await users.changeRole(service.app, { merchantId, userId: late.userId, role: 'owner' });
+  expect(await becomes()).toEqual(expect.any(String));
 });

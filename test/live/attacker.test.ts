@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
+import { statementOf } from '../../packages/signer/src/statement.ts';
+import { answerOf, makePasskey, policyPasskey } from '../../packages/signer/src/test-passkey.ts';
 import { ADA } from '../../packages/signer/src/test-policy.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
@@ -19,6 +21,8 @@ const LONG = { timeout: 180_000 };
 /** Where the thief wants the money. */
 const THIEF = freshAddress(999);
 const MALLORY = generateKeyPairSync('ed25519').privateKey;
+const GRACE = makePasskey();
+const MALLORYS_PASSKEY = makePasskey();
 
 /** What a thief does who can write every row of the database, and knows a batch that was approved. */
 interface Attack {
@@ -39,6 +43,7 @@ describe.skipIf(!hasAnvil())('G3, fault 63: a thief who can write every row of t
     // The alarm has a test of its own.
     store = await LiveStore.startBesideProcess((policy) => {
       policy.freeze_after_refusals = 1_000;
+      policy.approvers.push({ name: 'grace', passkeys: [policyPasskey(GRACE)] });
     });
     signer = new SignerClient({ socket: store.signer.socket });
     await approverCommands(store.service.app).addKey('Ada', approverPublicKey(ADA), store.id);
@@ -111,10 +116,31 @@ describe.skipIf(!hasAnvil())('G3, fault 63: a thief who can write every row of t
     const subject = await store.merchant.sdk.payouts.statement(id);
     const { signature, valid_until } = signApproval(subject, { approver: name, privateKey: MALLORY });
     await write(
-      `insert into signed_approval (merchant_id, kind, owner_id, approver, statement_digest, valid_until, signature, created_at)
-       values ($1, 'payout', $2, $3, sha256('x'), $4, $5, 0)
+      `insert into signed_approval (merchant_id, kind, owner_id, approver, statement_digest, valid_until, signature, created_at,
+         approver_id, public_key)
+       select $1, 'payout', $2, $3, sha256('x'), $4, $5, 0, approver_id, $6 from approver where name = 'Ada'
        on conflict (merchant_id, kind, owner_id, approver) do update set valid_until = $4, signature = $5`,
-      [store.merchant.merchantId, batch, name, valid_until, signature],
+      [store.merchant.merchantId, batch, name, valid_until, signature, approverPublicKey(ADA)],
+    );
+  };
+  /** As if Grace's passkey had answered: the answer is that of the thief's own. */
+  const forgePasskey = async (batch: string, id: string) => {
+    const until = Math.floor(Date.now() / 1000) + 3_600;
+    const statement = statementOf(await store.merchant.sdk.payouts.statement(id), until);
+    const { signature, passkey } = answerOf(MALLORYS_PASSKEY, statement);
+    await write(
+      `insert into signed_approval (merchant_id, kind, owner_id, approver, statement_digest, valid_until, signature, created_at,
+         approver_id, public_key, credential_id, authenticator_data, client_data_json)
+       select $1, 'payout', $2, 'grace', sha256('x'), $3, $4, 0, approver_id, $5, sha256('x'), $6, $7 from approver where name = 'Ada'`,
+      [
+        store.merchant.merchantId,
+        batch,
+        until,
+        signature,
+        GRACE.key.key,
+        Buffer.from(passkey.authenticatorData.slice(2), 'hex'),
+        Buffer.from(passkey.clientDataJSON.slice(2), 'hex'),
+      ],
     );
   };
   const idOf = new Map<string, string>();
@@ -180,6 +206,7 @@ describe.skipIf(!hasAnvil())('G3, fault 63: a thief who can write every row of t
           [batch],
         );
         await forge(batch, idOf.get(batch) ?? '', 'ada');
+        await forgePasskey(batch, idOf.get(batch) ?? '');
         await write(
           `update job set kind = 'payouts.process', due_at_ms = 0 where unique_key = $1 and kind = 'payouts.expire-approval'`,
           [batch],

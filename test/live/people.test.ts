@@ -2,11 +2,24 @@ import { generateKeyPairSync } from 'node:crypto';
 import { type ApprovalInput, signApproval } from '@florin/sdk';
 import { approverPublicKey } from '@florin/signer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { users } from '../../packages/server/src/console/accounts/index.ts';
+import { publicKeyOf } from '../../packages/server/src/console/accounts/passkey-keys.ts';
+import { makeAuthenticator } from '../../packages/server/src/console/accounts/test-authenticator.ts';
+import {
+  askForDecision,
+  signedByPasskey,
+  wayOf,
+} from '../../packages/server/src/console/passkey-decisions.ts';
+import { approvalCommands } from '../../packages/server/src/operator/approvals.ts';
 import { approverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
+import { decideApproval, payoutStatement } from '../../packages/server/src/payouts/approvals/index.ts';
+import { approverOf } from '../../packages/server/src/stores/approvers/index.ts';
+import { decodeId } from '../../packages/server/src/tenancy/index.ts';
 import { ADA } from '../../packages/signer/src/test-policy.ts';
+import { signIn } from '../console/people.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { caller } from '../payouts/requests.ts';
@@ -14,6 +27,8 @@ import { refunds } from '../refunds/requests.ts';
 import { LiveStore } from './live-store.ts';
 
 const LONG = { timeout: 120_000 };
+const GRACE = makeAuthenticator();
+const PAGE = { rp_id: 'console.example.com', origin: 'https://console.example.com' };
 const SETTLES = { status: 'completed' };
 /** Nobody is waited for: the worker may have begun with it. */
 const TAKEN = { status: expect.stringMatching(/^(pending|processing)$/) };
@@ -21,7 +36,9 @@ const TAKEN = { status: expect.stringMatching(/^(pending|processing)$/) };
 describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anything is taken', () => {
   let store: LiveStore;
   beforeAll(async () => {
-    store = await LiveStore.start(({ payouts, refunds }) => {
+    const key = await publicKeyOf(GRACE.kept.public_key);
+    store = await LiveStore.start(({ payouts, refunds, approvers }) => {
+      approvers.push({ name: 'grace', passkeys: [{ key, ...PAGE }] });
       Object.assign(payouts, { approve_above: '20.00', unapproved_per_day: '30.00' });
       Object.assign(refunds, { approve_above: '5.00', unapproved_per_day: '5.00' });
     });
@@ -84,6 +101,72 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
     const waiting = await refundCommands(store.service.app).awaitingApproval();
     expect(waiting).toMatchObject([{ refund_id: large, required_approvals: 1 }]);
   });
+
+  test(
+    'a passkey alone approves what the signer wants people for, and a session does not',
+    LONG,
+    async () => {
+      const { app } = store.service;
+      const { merchantId } = store.merchant;
+      const caller = { merchantId, mode: 'live', clockOffset: 0 } as const;
+      const grace = await signIn(store.service, store.merchant, 'approver');
+      const deciding = {
+        caller,
+        user: { user_id: grace.userId, email: grace.email },
+        publicUrl: PAGE.origin,
+      };
+      const id = await store.submitted(to(920, '20.05'));
+      const batchId = decodeId('payoutBatch', id) ?? '';
+      const approverId = await approverOf(app, caller, {
+        userId: grace.userId,
+        email: grace.email,
+        mayApprove: (tx) => users.mayApproveNow(tx, merchantId, grace.userId),
+      });
+      expect(await wayOf(app, deciding)).toMatchObject({
+        kind: 'session',
+        hint: expect.stringContaining(grace.email),
+      });
+      const bySession = decideApproval(app, caller, { batchId, approverId, decision: 'approved' });
+      await expect(bySession).rejects.toMatchObject({
+        details: { param: 'signature' },
+        message: expect.stringContaining('passkey'),
+      });
+      const row = { user_id: grace.userId, name: 'Key', counter: 0, created_at_ms: 0, used_at_ms: null };
+      await app.db
+        .insertInto('console_passkey')
+        .values({ ...GRACE.kept, ...row })
+        .execute();
+      const elsewhere = { ...deciding, publicUrl: 'https://other.example.com' };
+      expect(await wayOf(app, elsewhere)).toMatchObject({
+        kind: 'session',
+        hint: expect.stringContaining('does not name'),
+      });
+      const asked = await askForDecision(app, deciding, {
+        subject: await payoutStatement(app.db, merchantId, batchId),
+        decision: 'approved',
+      });
+      const credential = GRACE.get({
+        challenge: asked.options.challenge,
+        origin: PAGE.origin,
+        rpId: asked.options.rpId,
+      });
+      const answered = { validUntil: asked.valid_until, credential };
+      const signed = await signedByPasskey(app, deciding, answered);
+      expect(
+        await decideApproval(app, caller, { batchId, approverId, decision: 'approved', signed }),
+      ).toMatchObject(TAKEN);
+      await store.until(() => store.batch(id), SETTLES);
+      expect(await store.world.balance('USDT', freshAddress(920))).toBe(20_050_000n);
+      const key = await publicKeyOf(GRACE.kept.public_key);
+      const approvers = [
+        { name: 'grace', kind: 'passkey', key, rpId: PAGE.rp_id, origin: PAGE.origin } as const,
+      ];
+      expect((await approvalCommands(app, undefined).verify({ id, approvers })).approvals).toMatchObject([
+        { name: grace.email, by: 'passkey', strength: 'signed' },
+      ]);
+      await app.db.deleteFrom('signed_approval').execute();
+    },
+  );
 
   const signatures = () =>
     asOwner(store.service, 'select approver from signed_approval where merchant_id = $1', [

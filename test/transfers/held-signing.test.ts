@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
+import {
+  addApprover,
+  listApprovers,
+  removeApprover,
+} from '../../packages/server/src/stores/approvers/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { storeApproval } from '../../packages/server/src/transfers/approvals/authority.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
@@ -21,6 +26,7 @@ import { GivenUp, giveUpAt, Process } from './process.ts';
 const ONE: Item[] = [{ to: 'succeed', amount: '10.00' }];
 const OTHER: Item[] = [{ to: 'succeed', amount: '2.50' }];
 const RUNS = 6;
+const HER_KEY = `0x${'ab'.repeat(32)}`;
 
 let service: TestService;
 beforeAll(async () => {
@@ -119,11 +125,19 @@ test('an approval that is stored ends the wait', async () => {
   const { merchantId } = first.merchant;
   const id = decodeId('payoutBatch', first.batchId);
   const approval = { approver: 'Ann', validUntil: 2_000_000_000, signature: '0x01' };
-  const statementDigest = createHash('sha256').update('the statement').digest();
   const { clock, db } = service.app;
+  await addApprover(service.app, merchantId, 'Ann', HER_KEY);
+  const approverId = (await listApprovers(service.app, merchantId)).at(-1)?.approver_id ?? '';
+  const whose = { approverId, publicKey: HER_KEY, decision: 'approve', credentialId: null } as const;
+  const statementDigest = createHash('sha256').update('the statement').digest();
   const now = { seconds: clock.nowSeconds(), realMs: clock.nowMs() };
   await transact(db, (tx) =>
-    storeApproval(tx, merchantId, { kind: 'payout', id: String(id), ...approval, statementDigest }, now),
+    storeApproval(
+      tx,
+      merchantId,
+      { kind: 'payout', id: String(id), ...approval, ...whose, statementDigest },
+      now,
+    ),
   );
   expect(await holdOf(first)).toEqual([]);
   await process.finish('erc20');
@@ -137,6 +151,9 @@ test('an approval that is stored ends the wait', async () => {
     items: [{ place: 0, amount: 10_000_000n, memo: null }],
     approvals: [approval],
   });
+  // Of a removed approver it is told nothing.
+  await removeApprover(service.app, merchantId, 'Ann');
+  expect(await service.app.findAuthority(db, merchantId, group)).toMatchObject({ approvals: [] });
 });
 
 test('J1: a process that dies anywhere while a transaction steps aside pays once', async () => {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addApprovals } from './commands/approvals.ts';
 import { addApprovers } from './commands/approvers.ts';
 import { addAudit } from './commands/audit.ts';
 import { addCheckout } from './commands/checkout.ts';
@@ -90,6 +91,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addAudit,
     addUsers,
     addConsole,
+    addApprovals,
     addApprovers,
     addPayouts,
     addSettings,

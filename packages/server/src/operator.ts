@@ -1,6 +1,7 @@
 import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { liveConfig } from './live-config.ts';
+import { approvalCommands } from './operator/approvals.ts';
 import { auditCommands } from './operator/audit.ts';
 import { auditOperations } from './operator/audited.ts';
 import { type ContractLine, contractCommands } from './operator/contracts.ts';
@@ -90,6 +91,10 @@ export async function openOperator(config: Config) {
     keys: keyCommands(app),
     approvers: approverCommands(app),
     installationApprovers: installationApproverCommands(app),
+    approvals: approvalCommands(
+      app,
+      config.publicUrl ?? new DataFolder(config.dataDir).readRunning()?.base_url,
+    ),
     payouts: payoutCommands(app),
     payments: paymentCommands(app),
     refunds: refundCommands(app),

@@ -129,10 +129,14 @@ export const addApprovers = resource({
         peopleOf(client, whose).link(name, email, merchant),
       note: 'They approve nothing that they drew up while signed in, nor what their keys drew up.',
     }),
-    operation('remove <name>', 'Remove an approver; approvals already given stay', {
-      options,
-      run: (client, { name, merchant, ...whose }) => peopleOf(client, whose).remove(name, merchant),
-    }),
+    operation(
+      'remove <name>',
+      'Remove an approver; what they have approved and is not paid yet waits for somebody else',
+      {
+        options,
+        run: (client, { name, merchant, ...whose }) => peopleOf(client, whose).remove(name, merchant),
+      },
+    ),
     passkeysOf(
       'passkey <email>',
       "Show a person's passkeys as a line of `approvers` in the signer's policy",

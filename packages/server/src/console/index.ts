@@ -50,7 +50,7 @@ export function createConsole(
       ...keyRoutes(deps),
       ...requestRoutes(deps),
       ...teamRoutes(deps),
-      ...approvalRoutes(deps),
+      ...approvalRoutes({ deps, publicUrl }),
     ]),
   ];
   const openPaths = open.map(({ path }) => path);

@@ -148,6 +148,12 @@ declare module '../platform/db/db.ts' {
       valid_until: bigint | number;
       signature: string;
       created_at: bigint | number;
+      approver_id: string | null;
+      decision: 'approve' | 'reject';
+      public_key: string | null;
+      credential_id: Buffer | null;
+      authenticator_data: Buffer | null;
+      client_data_json: Buffer | null;
     };
     final_block: {
       merchant_id: string;

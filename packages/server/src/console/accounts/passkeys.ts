@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { sql } from 'kysely';
 import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import { isChallenge, makeChallenge, spendChallenge } from './challenges.ts';
@@ -286,6 +287,18 @@ async function spendAssertion(
     .executeTakeFirst();
   // Removed meanwhile, or copied: the counter of a copy falls behind.
   if (numUpdatedRows === 0n) throw refused();
+}
+
+const COUNTER_AT = 33;
+
+/** Remembers an answer that was checked elsewhere, and that its meaning binds: a counter that goes back is only kept. */
+export async function noteUse({ db, clock }: ConsoleDeps, { id, response }: Assertion): Promise<void> {
+  const counter = Buffer.from(response.authenticatorData, 'base64url').readUInt32BE(COUNTER_AT);
+  await db
+    .updateTable('console_passkey')
+    .set({ used_at_ms: clock.nowMs(), counter: sql`greatest(counter, ${counter})` })
+    .where('credential_id', '=', Buffer.from(id, 'base64url'))
+    .execute();
 }
 
 /** Signs a person in by a passkey, which is both factors. @throws Fail `authentication_required` */

@@ -44,6 +44,8 @@ export function makeAuthenticator() {
     return { head: Buffer.concat([sha256(rpId)]), flags, count };
   };
   return {
+    /** As it is kept. */
+    kept: { credential_id: id, public_key: coseKey },
     create: (said: Said, attestation: Buffer = map()) => {
       const { head, flags, count } = authData(said);
       const length = Buffer.from([0, id.length]);

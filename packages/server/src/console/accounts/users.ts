@@ -3,7 +3,7 @@ import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { getMerchant } from '../../stores/index.ts';
-import type { Roles } from '../roles.ts';
+import { mayApprove, ROLES, type Roles } from '../roles.ts';
 import { clearIfGone } from './clear.ts';
 import { dropLinks, makeLink, pendingRoles } from './make-link.ts';
 import { checkMayAssign, leavesNoOwner, lockMembers, roleOf, writeRole } from './members.ts';
@@ -36,6 +36,12 @@ export async function getUser(db: Db, userId: string): Promise<UserRow> {
   const user = await users.executeTakeFirst();
   if (user === undefined) throw unknownUser();
   return user;
+}
+
+/** Whether a person may approve for a merchant now: nobody's role changes until commit. */
+export async function mayApproveNow(tx: Tx, merchantId: string, userId: string): Promise<boolean> {
+  const role = (await lockMembers(tx, merchantId)).get(userId);
+  return mayApprove(ROLES.find((one) => one === role) ?? null);
 }
 
 export interface User {

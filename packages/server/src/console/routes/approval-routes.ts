@@ -1,58 +1,80 @@
-import { PayoutBatch, Refund } from '@florin/contract/schemas';
+import { Currency, Network, PayoutBatch, Refund } from '@florin/contract/schemas';
+import { type Subject, statementOf } from '@florin/signer/statement';
 import Type, { type Static } from 'typebox';
-import { decideApproval } from '../../payouts/approvals/index.ts';
-import { listBatches, presentBatch } from '../../payouts/index.ts';
+import { decideApproval, listWaitingBatches, payoutStatement } from '../../payouts/approvals/index.ts';
+import { presentBatch } from '../../payouts/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { type Caller, defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
-import { decideRefund, findByOwnId, listAwaitingApproval } from '../../refunds/approvals/index.ts';
+import {
+  decideRefund,
+  findByOwnId,
+  listAwaitingApproval,
+  refundAuthorities,
+} from '../../refunds/approvals/index.ts';
 import { presentRefund, type RefundDeps } from '../../refunds/index.ts';
 import { approverOf } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { decodeId } from '../../tenancy/index.ts';
-import { type ConsoleDeps, users } from '../accounts/index.ts';
+import type { signedApprovals } from '../../transfers/approvals/index.ts';
+import { type ConsoleDeps, passkeys, users } from '../accounts/index.ts';
+import { askForDecision, type Deciding, signedByPasskey, wayOf } from '../passkey-decisions.ts';
 import { userOf } from './own.ts';
+import { Assertion } from './passkey-routes.ts';
 
 /** Payouts and refunds take the same. */
 export type ApprovalDeps = ConsoleDeps & RefundDeps;
+interface Place {
+  deps: ApprovalDeps;
+  publicUrl: () => string;
+}
 
 const PATH = '/console/api/merchants/{merchant_id}';
 const SHOWN_MAX = 100;
 const common = { scope: 'read' as const, tag: 'Approvals' };
-const Decision = Type.Object({
-  decision: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
-});
-const decides = { name: 'approve', isProofFresh: true } as const;
+const Verdict = Type.Union([Type.Literal('approved'), Type.Literal('rejected')]);
+
+type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
+
+async function decidingOf({ deps, publicUrl }: Place, request: Request): Promise<Deciding> {
+  const { caller } = request;
+  const user = await users.getUser(deps.db, userOf(request).userId);
+  return { caller, user, publicUrl: publicUrl() };
+}
 
 /** Who decides, for a merchant that is not suspended. @throws Fail `forbidden`, `conflict` */
-async function approverFor(
-  deps: ApprovalDeps,
-  request: Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>,
-): Promise<string> {
-  const { caller } = request;
-  const { status } = await getMerchant(deps.db, caller.merchantId);
+async function approverFor(deps: ApprovalDeps, { caller }: Request, { user }: Deciding): Promise<string> {
+  const { merchantId } = caller;
+  const { status } = await getMerchant(deps.db, merchantId);
   if (status !== 'active') throw new Fail('forbidden', 'This merchant is suspended.');
-  const { userId } = userOf(request);
-  const { email } = await users.getUser(deps.db, userId);
-  return await approverOf(deps, caller, { userId, email });
+  const { user_id: userId, email } = user;
+  return await approverOf(deps, caller, {
+    userId,
+    email,
+    mayApprove: (tx) => users.mayApproveNow(tx, merchantId, userId),
+  });
 }
 
 /** The oldest first. */
 async function waitingFor(deps: ApprovalDeps, { merchantId }: Caller) {
-  const batches = await listBatches(deps.db, merchantId, { status: 'pending_approval', limit: SHOWN_MAX });
-  const refunds = await listAwaitingApproval(deps.db, merchantId, SHOWN_MAX);
+  const batches = await listWaitingBatches(deps.db, merchantId, SHOWN_MAX + 1);
+  const refunds = await listAwaitingApproval(deps.db, merchantId, SHOWN_MAX + 1);
   return {
-    payout_batches: batches.slice(0, SHOWN_MAX).map(presentBatch).toReversed(),
+    payout_batches: batches.slice(0, SHOWN_MAX).map(presentBatch),
     // Where the money of a refund can be claimed is not what its approvers need.
-    refunds: refunds.map((refund) => presentRefund(refund, null)),
+    refunds: refunds.slice(0, SHOWN_MAX).map((refund) => presentRefund(refund, null)),
+    has_more: Math.max(batches.length, refunds.length) > SHOWN_MAX,
   };
 }
 
-const Waiting = Type.Object({ payout_batches: Type.Array(PayoutBatch), refunds: Type.Array(Refund) });
+const Waiting = Type.Object({
+  payout_batches: Type.Array(PayoutBatch),
+  refunds: Type.Array(Refund),
+  has_more: Type.Boolean({ description: 'More wait than the 100 oldest of each, which are shown.' }),
+});
 export type Waiting = Static<typeof Waiting>;
 
-/** What waits for approval, and the decisions of people who are signed in. */
-export const approvalRoutes = (deps: ApprovalDeps): Route[] => [
+const listRoute = ({ deps }: Place): Route =>
   defineRoute({
     ...common,
     method: 'GET',
@@ -64,42 +86,179 @@ export const approvalRoutes = (deps: ApprovalDeps): Route[] => [
     answer: Waiting,
     refusals: [],
     handle: async ({ caller }) => ({ body: await waitingFor(deps, caller) }),
-  }),
+  });
+
+/** What is decided on, and how. */
+interface Decidable {
+  /** What approvers sign of it. */
+  subject: () => Promise<Subject>;
+  decide: (
+    approverId: string,
+    decision: Static<typeof Verdict>,
+    signed?: signedApprovals.SignedBy,
+  ) => Promise<PayoutBatch | Refund>;
+}
+
+interface Kind {
+  /** Of the path, and of the names of the operations. */
+  path: string;
+  noun: 'PayoutBatch' | 'Refund';
+  words: string;
+  answer: typeof PayoutBatch | typeof Refund;
+  find: (deps: ApprovalDeps, caller: Caller, id: string) => Promise<Decidable>;
+}
+
+const PAYOUTS: Kind = {
+  path: `${PATH}/payout-batches/{id}`,
+  noun: 'PayoutBatch',
+  words: 'a payout batch',
+  answer: PayoutBatch,
+  find: async (deps, caller, id) => {
+    const batchId = decodeId('payoutBatch', id) ?? NIL_ID;
+    return {
+      subject: () => payoutStatement(deps.db, caller.merchantId, batchId),
+      decide: (approverId, decision, signed) =>
+        decideApproval(deps, caller, { batchId, approverId, decision, signed }),
+    };
+  },
+};
+
+const REFUNDS: Kind = {
+  path: `${PATH}/refunds/{id}`,
+  noun: 'Refund',
+  words: 'a refund',
+  answer: Refund,
+  find: async (deps, caller, id) => {
+    const { refundId } = await findByOwnId(deps.db, id, caller.merchantId);
+    return {
+      subject: () => refundAuthorities.refundStatement(deps.db, caller.merchantId, refundId),
+      decide: async (approverId, verdict, signed) => {
+        const { refund } = await decideRefund(deps, caller, { refundId, approverId, verdict, signed });
+        return presentRefund(refund, null);
+      },
+    };
+  },
+};
+
+const params = Type.Object({ merchant_id: Type.String(), id: Type.String() });
+
+const decideRoute = (place: Place, { path, noun, words, answer, find }: Kind): Route =>
   defineRoute({
     ...common,
     method: 'POST',
-    path: `${PATH}/payout-batches/{batch_id}/decision`,
-    operationId: 'decidePayoutBatch',
-    summary: 'Approve a payout batch, or reject it, which releases its money',
-    permission: decides,
-    params: Type.Object({ merchant_id: Type.String(), batch_id: Type.String() }),
-    body: Decision,
-    answer: PayoutBatch,
+    path: `${path}/decision`,
+    operationId: `decide${noun}`,
+    summary: `Approve ${words}, or reject it, which releases its money`,
+    permission: { name: 'approve', isProofFresh: true },
+    params,
+    body: Type.Object({ decision: Verdict }),
+    answer,
     refusals: ['resource_not_found', 'conflict'],
     handle: async (request) => {
-      const { caller, params, body } = request;
-      const batchId = decodeId('payoutBatch', params.batch_id) ?? NIL_ID;
-      const approverId = await approverFor(deps, request);
-      return { body: await decideApproval(deps, caller, { batchId, approverId, ...body }) };
+      const decidable = await find(place.deps, request.caller, request.params.id);
+      const approverId = await approverFor(place.deps, request, await decidingOf(place, request));
+      return { body: await decidable.decide(approverId, request.body.decision) };
     },
+  });
+
+const Content = Type.Object({
+  network: Network,
+  currency: Currency,
+  count: Type.Integer(),
+  total: Type.String({ description: 'Units of the token.' }),
+  digest: Type.String({ description: 'Of network, token, recipient, amount, memo and place of each item.' }),
+  recipients: Type.Array(Type.Object({ address: Type.String(), amount: Type.String() })),
+  way: Type.Union([Type.Literal('passkey'), Type.Literal('session')], {
+    description:
+      'How the person decides: a signature of their passkey, or the session alone, which is weaker.',
   }),
+  hint: Type.Union([Type.String(), Type.Null()], {
+    description: 'What keeps the person from deciding by passkey.',
+  }),
+});
+
+const contentRoute = (place: Place, { path, noun, words, find }: Kind): Route =>
+  defineRoute({
+    ...common,
+    method: 'GET',
+    path: `${path}/decision`,
+    operationId: `show${noun}Decision`,
+    summary: `What is signed of ${words}, and how the person may decide`,
+    permission: { name: 'approve' },
+    params,
+    answer: Content,
+    refusals: ['resource_not_found'],
+    handle: async (request) => {
+      const decidable = await find(place.deps, request.caller, request.params.id);
+      const subject = await decidable.subject();
+      const { network, asset, items } = subject;
+      const { kind, hint } = await wayOf(place.deps, await decidingOf(place, request));
+      const { count, total, items: digest } = statementOf(subject, 0);
+      const recipients = items.map(({ to, amount }) => ({ address: to, amount }));
+      return { body: { network, currency: asset, count, total, digest, recipients, way: kind, hint } };
+    },
+  });
+
+const optionsRoute = (place: Place, { path, noun, words, find }: Kind): Route =>
+  defineRoute({
+    ...common,
+    method: 'GET',
+    path: `${path}/decision/options`,
+    operationId: `begin${noun}Decision`,
+    summary: `What the browser asks a passkey by for a decision on ${words}`,
+    permission: { name: 'approve' },
+    params,
+    query: Type.Object({ decision: Verdict }),
+    answer: Type.Object({
+      valid_until: Type.Integer({ description: 'Unix seconds; is sent back with the answer.' }),
+      digest: Type.String(),
+      statement: Type.String({ description: 'What every kind of approval signs.' }),
+      options: Type.Unknown({ description: 'For `PublicKeyCredential.parseRequestOptionsFromJSON()`.' }),
+    }),
+    refusals: ['resource_not_found', 'conflict'],
+    handle: async (request) => {
+      const decidable = await find(place.deps, request.caller, request.params.id);
+      const { decision } = request.query;
+      const asked = { subject: await decidable.subject(), decision };
+      return { body: await askForDecision(place.deps, await decidingOf(place, request), asked) };
+    },
+  });
+
+const passkeyRoute = (place: Place, { path, noun, words, answer, find }: Kind): Route =>
   defineRoute({
     ...common,
     method: 'POST',
-    path: `${PATH}/refunds/{refund_id}/decision`,
-    operationId: 'decideRefund',
-    summary: 'Approve a refund, or reject it, which releases its money',
-    permission: decides,
-    params: Type.Object({ merchant_id: Type.String(), refund_id: Type.String() }),
-    body: Decision,
-    answer: Refund,
+    path: `${path}/decision/passkey`,
+    operationId: `decide${noun}ByPasskey`,
+    summary: `Approve ${words}, or reject it, by the answer of a passkey, which is its own proof`,
+    permission: { name: 'approve' },
+    params,
+    body: Type.Object({
+      decision: Verdict,
+      valid_until: Type.Integer({ minimum: 0 }),
+      credential: Assertion,
+    }),
+    answer,
     refusals: ['resource_not_found', 'conflict'],
     handle: async (request) => {
-      const { caller, params, body } = request;
-      const { refundId } = await findByOwnId(deps.db, params.refund_id, caller.merchantId);
-      const approverId = await approverFor(deps, request);
-      const decided = await decideRefund(deps, caller, { refundId, approverId, verdict: body.decision });
-      return { body: presentRefund(decided.refund, null) };
+      const { decision, valid_until: validUntil, credential } = request.body;
+      const decidable = await find(place.deps, request.caller, request.params.id);
+      const deciding = await decidingOf(place, request);
+      const signed = await signedByPasskey(place.deps, deciding, { validUntil, credential });
+      const approverId = await approverFor(place.deps, request, deciding);
+      const body = await decidable.decide(approverId, decision, signed);
+      await passkeys.noteUse(place.deps, credential);
+      return { body };
     },
-  }),
+  });
+
+/** What waits for approval, and the decisions of people who are signed in. */
+export const approvalRoutes = (place: Place): Route[] => [
+  listRoute(place),
+  ...[PAYOUTS, REFUNDS].flatMap((kind) => [
+    contentRoute(place, kind),
+    decideRoute(place, kind),
+    optionsRoute(place, kind),
+    passkeyRoute(place, kind),
+  ]),
 ];

@@ -27,7 +27,7 @@ const Attestation = Type.Object({
   rawId: Text(ID_MAX),
   response: Type.Object({ clientDataJSON: Text(PART_MAX), attestationObject: Text(PART_MAX) }),
 });
-const Assertion = Type.Object({
+export const Assertion = Type.Object({
   id: Text(ID_MAX),
   rawId: Text(ID_MAX),
   response: Type.Object({

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 
+import type { BatchRow } from '../queries.ts';
 import '../tables.ts';
 
 /**
@@ -21,6 +22,19 @@ export async function sumUnsigned(tx: Tx): Promise<bigint> {
     select coalesce(sum(requested_amount), 0)::text as amount from payout_batch
     where required_signatures = 0 and status in ('pending_approval', 'pending', 'processing')`.execute(tx);
   return BigInt(rows[0]?.amount ?? 0);
+}
+
+/** Batches that wait for approval, those that were submitted first at the beginning. */
+export async function listWaitingBatches(db: Db, merchantId: string, limit: number): Promise<BatchRow[]> {
+  return await db
+    .selectFrom('payout_batch')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('status', '=', 'pending_approval')
+    .orderBy('submitted_at')
+    .orderBy('batch_id')
+    .limit(limit)
+    .execute();
 }
 
 /** Number of batches that wait for approval, over all merchants. */

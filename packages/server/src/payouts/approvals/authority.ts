@@ -1,9 +1,18 @@
 import type { Authority } from '../../chains/port/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { type FindAuthority, readApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
+import {
+  type Decided,
+  type FindAuthority,
+  listDecisions,
+  readApprovals,
+  signedApprovals,
+} from '../../transfers/approvals/index.ts';
 import { OWNER_TYPE } from '../jobs.ts';
 import { orderOf } from '../pay-batch.ts';
 import { batchNotFound, findBatch, readItems } from '../queries.ts';
+
+/** The action of votes on batches. */
+export const VOTES = 'payouts.approval';
 
 /** A batch as its signer compares it: all items in their places, and its approvals. */
 export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { ownerType, groupId }) => {
@@ -23,6 +32,13 @@ export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { owner
     approvals: await readApprovals(db, merchantId, named),
   } satisfies Authority;
 };
+
+/** Who has decided on a batch as it is now. */
+export async function payoutDecisions(db: Db, merchantId: string, batchId: string): Promise<Decided[]> {
+  const { items_digest: digest } = (await findBatch(db, merchantId, batchId)) ?? {};
+  const subject = `${batchId} ${digest?.toString('hex') ?? ''}`;
+  return await listDecisions(db, merchantId, { kind: 'payout', id: batchId, action: VOTES, subject });
+}
 
 /** What approvers sign of a batch. @throws Fail `resource_not_found` */
 export async function payoutStatement(db: Db, merchantId: string, batchId: string) {

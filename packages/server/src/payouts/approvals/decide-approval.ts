@@ -12,7 +12,7 @@ import { boundDigest } from '../items-digest.ts';
 import { OWNER_TYPE, PROCESS_JOB } from '../jobs.ts';
 import { presentBatch } from '../present.ts';
 import { type BatchRow, lockBatch, readItems } from '../queries.ts';
-import { payoutAuthority } from './authority.ts';
+import { payoutAuthority, VOTES } from './authority.ts';
 
 export interface Approval {
   batchId: string;
@@ -59,11 +59,16 @@ export async function decideApproval(
   const by = signed && (await signedApprovals.findPolicyApprover(deps.chains, actor, signed));
   const batch = await transact(deps.db, async (tx) => {
     const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
-    const isLate = signed !== undefined && SENDING.has(locked.status);
+    const isLate = signed !== undefined && approval.decision === 'approved' && SENDING.has(locked.status);
     if (!isLate) checkWaits(locked);
     await checkMayDecide(tx, locked, approval);
     if (signed !== undefined && by !== undefined)
-      await signedApprovals.keepSignature(tx, await authorityOf(tx, locked), { ...signed, by }, time);
+      await signedApprovals.keepSignature(
+        tx,
+        await authorityOf(tx, locked),
+        { ...signed, by, approverId: approval.approverId, mode: actor.mode, decision: approval.decision },
+        time,
+      );
     return isLate ? locked : await vote(tx, locked, approval, time);
   });
   return presentBatch(batch);
@@ -78,7 +83,7 @@ async function vote(
   // The vote is bound to the digest of the items.
   const digest = boundDigest(locked, await readItems(tx, locked.merchant_id, locked.batch_id));
   const subject = `${locked.batch_id} ${digest.toString('hex')}`;
-  const cast = { action: 'payouts.approval', subject, approverId, decision };
+  const cast = { action: VOTES, subject, approverId, decision };
   const { required_approvals: required, required_signatures: signatures } = locked;
   const { isDone, agreed } = await castVote(
     tx,

@@ -1,10 +1,19 @@
 import type { Authority } from '../../chains/port/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { type FindAuthority, readApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
+import {
+  type Decided,
+  type FindAuthority,
+  listDecisions,
+  readApprovals,
+  signedApprovals,
+} from '../../transfers/approvals/index.ts';
 import { checkRecipient } from '../../transfers/recipients/index.ts';
 import { OWNER_TYPE } from '../jobs.ts';
 import { findRefund } from '../queries.ts';
+
+/** The action of votes on refunds. */
+export const VOTES = 'refunds.approval';
 
 /** A refund as its signer compares it: one item in place 0, and its approvals. */
 export const refundAuthority: FindAuthority = async (db: Db, merchantId, { ownerType, groupId }) => {
@@ -22,6 +31,13 @@ export const refundAuthority: FindAuthority = async (db: Db, merchantId, { owner
     approvals: await readApprovals(db, merchantId, named),
   } satisfies Authority;
 };
+
+/** Who has decided on a refund as it is now. */
+export async function refundDecisions(db: Db, merchantId: string, refundId: string): Promise<Decided[]> {
+  const { approval_digest: digest } = (await findRefund(db, merchantId, refundId)) ?? {};
+  const subject = `${refundId} ${digest?.toString('hex') ?? ''}`;
+  return await listDecisions(db, merchantId, { kind: 'refund', id: refundId, action: VOTES, subject });
+}
 
 /** What approvers sign of a refund. @throws Fail `invalid_request` while it has no address */
 export async function refundStatement(db: Db, merchantId: string, refundId: string) {

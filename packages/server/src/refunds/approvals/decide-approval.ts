@@ -13,7 +13,7 @@ import { OWNER_TYPE, sendJob } from '../jobs.ts';
 import { type LockedRefund, lockRefund, type RefundRow, updateRefund } from '../queries.ts';
 import { afterVerdict, awaitsApproval, delayLeft, maySend, type RefundVerdict } from '../states.ts';
 import { boundDigest } from './approval.ts';
-import { refundAuthority } from './authority.ts';
+import { refundAuthority, VOTES } from './authority.ts';
 
 export interface RefundApproval {
   refundId: string;
@@ -63,11 +63,16 @@ export async function decideRefund(
   const decided = await transact(deps.db, async (tx) => {
     const locked = await lockRefund(tx, merchant.merchantId, approval.refundId);
     const { refund } = locked;
-    const isLate = signed !== undefined && isUnderWay(refund);
+    const isLate = signed !== undefined && approval.verdict === 'approved' && isUnderWay(refund);
     if (!isLate) checkWaits(refund);
     await checkMayDecide(tx, refund, approval.approverId);
     if (signed !== undefined && by !== undefined)
-      await signedApprovals.keepSignature(tx, await authorityOf(tx, refund), { ...signed, by }, time);
+      await signedApprovals.keepSignature(
+        tx,
+        await authorityOf(tx, refund),
+        { ...signed, by, approverId: approval.approverId, mode: merchant.mode, decision: approval.verdict },
+        time,
+      );
     if (isLate) return { refund, approvals: refund.required_approvals };
     const after = await decideLocked(tx, locked, approval, { delaySeconds, time });
     crashPoint('refund-approval.before-commit');
@@ -88,7 +93,7 @@ async function decideLocked(
   // An approval is bound to its exact amount and address.
   const subject = `${refundId} ${boundDigest(refund).toString('hex')}`;
   const vote = {
-    action: 'refunds.approval',
+    action: VOTES,
     subject,
     approverId,
     decision: verdict,

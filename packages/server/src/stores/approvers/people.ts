@@ -12,6 +12,8 @@ const UNIQUE_VIOLATION = '23505';
 interface Person {
   userId: string;
   email: string;
+  /** Whether they may approve; no role of the merchant changes from then until commit. */
+  mayApprove: (tx: Tx) => Promise<boolean>;
 }
 
 const nameTaken = (email: string) =>
@@ -24,15 +26,17 @@ const nameTaken = (email: string) =>
  * The approver that a person of the console is. Who is none yet becomes one under their e-mail address, with a token that
  * nobody has: they decide signed in alone.
  *
- * @throws Fail `forbidden` for one who was removed; `conflict` where somebody else is called so
+ * @throws Fail `forbidden` for one who was removed, or may not approve any more; `conflict` where somebody else is called so
  */
 export async function approverOf(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   { merchantId, clockOffset }: { merchantId: string; clockOffset: number },
-  { userId, email }: Person,
+  { userId, email, mayApprove }: Person,
 ): Promise<string> {
   try {
     return await transact(db, async (tx) => {
+      // First, as changes of roles lock in that order: one that is under way would not see this approver.
+      if (!(await mayApprove(tx))) throw new Fail('forbidden', 'Your role does not approve any more.');
       const known = await lockApprovers(tx, merchantId);
       const own = known.find(({ user_id }) => user_id === userId);
       if (own?.removed_at === null) return own.approver_id;

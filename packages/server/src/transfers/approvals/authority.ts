@@ -1,50 +1,111 @@
-import { sql } from 'kysely';
 import type { Authority, SignedApproval } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { unblockGroup } from '../attempts/blocked-attempts.ts';
+import '../../stores/approvers/index.ts';
 import '../tables.ts';
 
-/** The approvals of a payout batch or refund. An approver's newer one replaces the one before. */
-export async function readApprovals(
-  db: Db,
-  merchantId: string,
-  { kind, id }: Pick<Authority, 'kind' | 'id'>,
-): Promise<SignedApproval[]> {
+type Named = Pick<Authority, 'kind' | 'id'>;
+
+const hexOf = (bytes: Buffer) => `0x${bytes.toString('hex')}`;
+const bytesOf = (hex: string) => Buffer.from(hex.slice(2), 'hex');
+
+/** An approval as it is kept. */
+export interface KeptApproval extends SignedApproval {
+  approverId: string | null;
+  decision: 'approve' | 'reject';
+  /** By which it was checked; null for one from before it was kept. */
+  publicKey: string | null;
+  /** Whether whoever gave it is an approver still, and by that key. */
+  counts: boolean;
+  createdAt: number;
+}
+
+/** All approvals and rejections of a payout batch or refund that were signed. An approver's newer one replaces the one before. */
+export async function listKept(db: Db, merchantId: string, { kind, id }: Named): Promise<KeptApproval[]> {
   const rows = await db
-    .selectFrom('signed_approval')
-    .select(['approver', 'valid_until', 'signature'])
-    .where('merchant_id', '=', merchantId)
-    .where('kind', '=', kind)
-    .where('owner_id', '=', id)
-    .orderBy('approver')
+    .selectFrom('signed_approval as kept')
+    .leftJoin('approver', (join) =>
+      join
+        .onRef('approver.merchant_id', '=', 'kept.merchant_id')
+        .onRef('approver.approver_id', '=', 'kept.approver_id')
+        .on('approver.removed_at', 'is', null),
+    )
+    .selectAll('kept')
+    .select(['approver.approver_id as present', 'approver.public_key as present_key'])
+    .where('kept.merchant_id', '=', merchantId)
+    .where('kept.kind', '=', kind)
+    .where('kept.owner_id', '=', id)
+    .orderBy('kept.approver')
     .execute();
-  return rows.map(({ approver, valid_until: until, signature }) => ({
-    approver,
-    validUntil: Number(until),
-    signature,
-  }));
+  return rows.map((row) => {
+    const { authenticator_data: data, client_data_json: client } = row;
+    const isPasskey = data !== null && client !== null;
+    return {
+      approver: row.approver,
+      validUntil: Number(row.valid_until),
+      signature: row.signature,
+      ...(isPasskey && { passkey: { authenticatorData: hexOf(data), clientDataJSON: hexOf(client) } }),
+      approverId: row.approver_id,
+      decision: row.decision,
+      publicKey: row.public_key,
+      counts: row.present !== null && (isPasskey || row.present_key === row.public_key),
+      createdAt: Number(row.created_at),
+    };
+  });
+}
+
+/** What the signer is shown: approvals of those who are approvers still, by the keys that they have. */
+export async function readApprovals(db: Db, merchantId: string, named: Named): Promise<SignedApproval[]> {
+  const kept = await listKept(db, merchantId, named);
+  return kept
+    .filter(({ counts, decision }) => counts && decision === 'approve')
+    .map(({ approver, validUntil, signature, passkey }) => ({
+      approver,
+      validUntil,
+      signature,
+      ...(passkey !== undefined && { passkey }),
+    }));
+}
+
+/** An approval to keep, of the payout batch or refund `id`. */
+export interface NewApproval extends SignedApproval, Named {
+  approverId: string;
+  decision: 'approve' | 'reject';
+  publicKey: string;
+  credentialId: Buffer | null;
+  /** SHA-256 of the signed statement. */
+  statementDigest: Buffer;
 }
 
 /**
- * Keeps an approver's signature for the signer. The caller has checked it; the signer checks it again. What waits for
- * approvals is tried again at once.
- *
- * @param approval of the payout batch or refund `id`; `statementDigest`: SHA-256 of the signed statement
+ * Keeps what an approver has signed. The caller has checked it; the signer checks it again. What waits for approvals is
+ * tried again at once.
  */
 export async function storeApproval(
   tx: Tx,
   merchantId: string,
-  approval: SignedApproval & Pick<Authority, 'kind' | 'id'> & { statementDigest: Buffer },
+  approval: NewApproval,
   now: { seconds: number; realMs: number },
 ): Promise<void> {
-  const { kind, id } = approval;
-  await sql`
-    insert into signed_approval (merchant_id, kind, owner_id, approver, statement_digest, valid_until, signature, created_at)
-    values (${merchantId}, ${kind}, ${id}, ${approval.approver}, ${approval.statementDigest}, ${approval.validUntil},
-            ${approval.signature}, ${now.seconds})
-    on conflict (merchant_id, kind, owner_id, approver) do update set statement_digest = excluded.statement_digest,
-      valid_until = excluded.valid_until, signature = excluded.signature, created_at = excluded.created_at`.execute(
-    tx,
-  );
+  const { kind, id, approver, passkey } = approval;
+  const content = {
+    statement_digest: approval.statementDigest,
+    valid_until: approval.validUntil,
+    signature: approval.signature,
+    created_at: now.seconds,
+    approver_id: approval.approverId,
+    decision: approval.decision,
+    public_key: approval.publicKey,
+    credential_id: approval.credentialId,
+    authenticator_data: passkey === undefined ? null : bytesOf(passkey.authenticatorData),
+    client_data_json: passkey === undefined ? null : bytesOf(passkey.clientDataJSON),
+  };
+  await tx
+    .insertInto('signed_approval')
+    .values({ merchant_id: merchantId, kind, owner_id: id, approver, ...content })
+    .onConflict((conflict) =>
+      conflict.columns(['merchant_id', 'kind', 'owner_id', 'approver']).doUpdateSet(content),
+    )
+    .execute();
   await unblockGroup(tx, merchantId, id, now.realMs);
 }

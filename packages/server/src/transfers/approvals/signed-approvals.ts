@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { isSignedBy } from '@florin/signer/approvals';
 import { readApproverKey } from '@florin/signer/approver-key';
 import { type Subject, statementOf, statementText } from '@florin/signer/statement';
-import { sql } from 'kysely';
 import type { ChainOwner, ChainRegistry } from '../../chains/index.ts';
-import type { Authority } from '../../chains/port/index.ts';
+import type { Authority, SignedApproval } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail, invalidParam } from '../../platform/fail.ts';
 import { approverKeys } from '../../stores/approvers/index.ts';
-import { storeApproval } from './authority.ts';
+import { listKept, storeApproval } from './authority.ts';
 import { type PolicyApprover, readApprovalRules } from './required-approvals.ts';
 
 /** An approver's signature over the statement of a payout batch or refund, and whose it is said to be. */
@@ -22,6 +21,17 @@ export interface SignedBy extends GivenSignature {
   name: string;
   /** The key that the approver has registered. */
   publicKey: string | null;
+  /** Where it is the answer of a passkey: which one of theirs, and what it has signed. */
+  passkey?: OwnPasskey & NonNullable<SignedApproval['passkey']>;
+}
+
+/** A passkey of the person who approves, on the pages of the console. */
+export interface OwnPasskey {
+  credentialId: Buffer;
+  /** SubjectPublicKeyInfo as DER, hex. */
+  key: string;
+  rpId: string;
+  origin: string;
 }
 
 /**
@@ -48,15 +58,17 @@ export function subjectOf({ kind, merchantId, id, network, asset, items }: Autho
 }
 
 /**
- * Finds the approver in the signer's policy, by key. Called outside of a transaction.
+ * Finds the approver in the signer's policy, by key. Where no signer asks, a passkey is its own word. Called outside of a
+ * transaction.
  *
  * @throws Fail `invalid_request` with param `approver`; `service_unavailable` where the signer does not answer
  */
 export async function findPolicyApprover(
   chains: ChainRegistry,
   merchant: ChainOwner,
-  { name, publicKey }: Pick<SignedBy, 'name' | 'publicKey'>,
+  { name, publicKey, passkey }: Pick<SignedBy, 'name' | 'publicKey' | 'passkey'>,
 ): Promise<PolicyApprover> {
+  if (passkey !== undefined) return await findPolicyPasskey(chains, merchant, name, passkey);
   if (merchant.mode === 'sandbox')
     throw invalidParam(
       'signature',
@@ -78,6 +90,51 @@ export async function findPolicyApprover(
   );
 }
 
+async function findPolicyPasskey(
+  chains: ChainRegistry,
+  merchant: ChainOwner,
+  name: string,
+  own: OwnPasskey,
+): Promise<PolicyApprover> {
+  const { key, rpId, origin } = own;
+  const rules = await readApprovalRules(chains, merchant);
+  if (rules instanceof Fail) throw rules;
+  const known =
+    rules === undefined
+      ? { name, kind: 'passkey' as const, key, rpId, origin }
+      : rules.approvers.find((one) => isSamePasskey(one, own));
+  if (known !== undefined) return known;
+  throw invalidParam(
+    'approver',
+    `The signer's policy does not name this passkey of ${name}: florin approvers passkey ${name} shows what to add there.`,
+  );
+}
+
+/** Whether an approver of a policy is this passkey on these pages. */
+const isSamePasskey = (known: PolicyApprover, { key, rpId, origin }: OwnPasskey): boolean =>
+  known.kind === 'passkey' && known.key === key && known.rpId === rpId && known.origin === origin;
+
+/** Which of a person's passkeys count, as far as a signer asks; a Fail while it does not answer. */
+export async function findCountingPasskeys<T extends OwnPasskey>(
+  chains: ChainRegistry,
+  merchant: ChainOwner,
+  own: readonly T[],
+): Promise<T[] | Fail> {
+  const rules = await readApprovalRules(chains, merchant);
+  if (rules instanceof Fail) return rules;
+  return own.filter(
+    (passkey) => rules === undefined || rules.approvers.some((known) => isSamePasskey(known, passkey)),
+  );
+}
+
+export type Decision = 'approved' | 'rejected';
+
+/** What approvers sign of it, with the merchant's mode. */
+export const statementFor = (
+  subject: Subject,
+  { mode, decision, validUntil }: { mode: ChainOwner['mode']; decision: Decision; validUntil: number },
+) => statementOf(subject, validUntil, { mode, decision: decision === 'approved' ? 'approve' : 'reject' });
+
 /**
  * Checks a signature and keeps it for the signer, under the name that its policy has.
  *
@@ -86,21 +143,42 @@ export async function findPolicyApprover(
 export async function keepSignature(
   tx: Tx,
   authority: Authority,
-  { by, name, validUntil, signature }: GivenSignature & { by: PolicyApprover; name: string },
+  given: SignedBy & {
+    by: PolicyApprover;
+    approverId: string;
+    mode: ChainOwner['mode'];
+    decision: Decision;
+  },
   now: { seconds: number; realMs: number },
 ): Promise<void> {
+  const { by, name, validUntil, signature, passkey, approverId } = given;
   if (validUntil <= now.seconds || validUntil > now.seconds + VALID_SECONDS_MAX)
     throw invalidParam('valid_until', 'A signature ends in the future, and within 30 days: sign again.');
-  const statement = statementOf(subjectOf(authority), validUntil);
-  if (!isSignedBy(by, statement, { signature }))
+  const statement = statementFor(subjectOf(authority), given);
+  const parts = passkey && {
+    authenticatorData: passkey.authenticatorData,
+    clientDataJSON: passkey.clientDataJSON,
+  };
+  if (!isSignedBy(by, statement, { signature, ...(parts !== undefined && { passkey: parts }) }))
     throw invalidParam(
       'signature',
       `This is not the signature of ${name} over this ${authority.kind} with this valid_until: the statement that was ` +
         'signed, the key or the time differ.',
     );
-  const statementDigest = createHash('sha256').update(statementText(statement)).digest();
   const { kind, id, merchantId } = authority;
-  const approval = { kind, id, approver: by.name, validUntil, signature, statementDigest };
+  const approval = {
+    kind,
+    id,
+    approver: by.name,
+    validUntil,
+    signature,
+    ...(parts !== undefined && { passkey: parts }),
+    approverId,
+    decision: statement.decision,
+    publicKey: by.key,
+    credentialId: passkey?.credentialId ?? null,
+    statementDigest: createHash('sha256').update(statementText(statement)).digest(),
+  };
   await storeApproval(tx, merchantId, approval, now);
 }
 
@@ -118,16 +196,14 @@ export async function checkSignaturesLeft(
   nowSeconds: number,
 ): Promise<void> {
   if (wanted === 0) return;
-  const { rows } = await sql<{ count: bigint }>`
-    select count(*) as count from signed_approval
-    where merchant_id = ${merchantId} and kind = ${kind} and owner_id = ${id} and valid_until > ${nowSeconds}`.execute(
-    tx,
+  const kept = await listKept(tx, merchantId, { kind, id });
+  const signed = kept.filter(
+    ({ counts, decision, validUntil }) => counts && decision === 'approve' && validUntil > nowSeconds,
   );
-  const missing = wanted - Number(rows[0]?.count ?? 0);
-  if (missing <= left) return;
+  if (wanted - signed.length <= left) return;
   throw invalidParam(
     'signature',
-    `The signer wants ${wanted} signed ${wanted === 1 ? 'approval' : 'approvals'} of this ${kind}: approve with --key-file, ` +
-      'or give a signature.',
+    `The signer wants ${wanted} signed ${wanted === 1 ? 'approval' : 'approvals'} of this ${kind}: approve by a passkey ` +
+      'that its policy names, with --key-file, or give a signature.',
   );
 }
