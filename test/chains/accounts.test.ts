@@ -70,9 +70,19 @@ test('a call that was interrupted before the signer answered is repeated with th
 test('an account whose stored key is not the signer’s is used no more, and others go on', async () => {
   const [one, two] = [newId(), newId()];
   const [first, second] = [await open(one), await open(two)];
+  const lines: string[] = [];
+  const log = createLogger('warn', { write: (line) => lines.push(line) });
+  const signer = {
+    isAway: false,
+    async readAccount(account: number) {
+      if (this.isAway) throw new Error('the signer is away');
+      return saidOf(await keyOf(account));
+    },
+  };
   const before = new Accounts(service.app.db);
-  await before.load();
+  await new AccountKeyChecks(before, signer, log).check();
   expect([one, two].map((merchantId) => before.find(merchantId, NETWORK))).toEqual([first, second]);
+  signer.isAway = true;
   await asOwner(
     service,
     "update chain_account set extended_public_key = 'another seed' where merchant_id = $1",
@@ -83,15 +93,6 @@ test('an account whose stored key is not the signer’s is used no more, and oth
   expect(before.find(one, NETWORK)).toEqual(first);
   const accounts = new Accounts(service.app.db);
   await accounts.load();
-  const lines: string[] = [];
-  const log = createLogger('warn', { write: (line) => lines.push(line) });
-  const signer = {
-    isAway: true,
-    async readAccount(account: number) {
-      if (this.isAway) throw new Error('the signer is away');
-      return saidOf(await keyOf(account));
-    },
-  };
   const checks = new AccountKeyChecks(accounts, signer, log);
   await checks.check();
   expect(accounts.find(one, NETWORK)?.extendedPublicKey).toBe('another seed');
@@ -108,6 +109,72 @@ test('an account whose stored key is not the signer’s is used no more, and oth
     one,
     `xpub of ${first.account}`,
   ]);
+});
+
+const setKey = (merchantId: string, key: string) =>
+  asOwner(service, 'update chain_account set extended_public_key = $2 where merchant_id = $1', [
+    merchantId,
+    key,
+  ]);
+
+test('a wrong key that was read while the signer was away is used no more once its row was put right', async () => {
+  const merchantId = newId();
+  const { extendedPublicKey: right } = await open(merchantId);
+  await setKey(merchantId, 'another seed');
+  const accounts = new Accounts(service.app.db);
+  const log = createLogger('silent', { write: () => undefined });
+  const away = { readAccount: () => Promise.reject(new Error('the signer is away')) };
+  const checks = new AccountKeyChecks(accounts, away, log);
+  await checks.check();
+  expect(accounts.find(merchantId, NETWORK)?.extendedPublicKey).toBe('another seed');
+  await setKey(merchantId, right);
+  await checks.check();
+  expect(accounts.find(merchantId, NETWORK)?.extendedPublicKey).toBe(right);
+});
+
+test('keys that were exchanged between accounts are used again, right, once the rows were put right', async () => {
+  const [one, two] = [await open(newId()), await open(newId())];
+  const exchange = async (first: string, second: string) => {
+    await setKey(one.merchantId, 'neither');
+    await setKey(two.merchantId, second);
+    await setKey(one.merchantId, first);
+  };
+  await exchange(two.extendedPublicKey, one.extendedPublicKey);
+  const accounts = new Accounts(service.app.db);
+  const log = createLogger('silent', { write: () => undefined });
+  const signer = { readAccount: async (account: number) => saidOf(await keyOf(account)) };
+  const checks = new AccountKeyChecks(accounts, signer, log);
+  await checks.check();
+  const used = () => [one, two].map(({ merchantId }) => accounts.find(merchantId, NETWORK));
+  expect(used()).toEqual([undefined, undefined]);
+  await exchange(one.extendedPublicKey, two.extendedPublicKey);
+  await checks.check();
+  expect(used()).toEqual([one, two]);
+  // What was refused before takes nothing from who knows the right key.
+  await setKey(two.merchantId, 'neither');
+  await setKey(one.merchantId, two.extendedPublicKey);
+  await checks.check();
+  expect(used()).toEqual([one, two]);
+  for (const { merchantId, extendedPublicKey } of [one, two]) await setKey(merchantId, extendedPublicKey);
+});
+
+test('one account for which the signer gives no answer keeps no other from being compared', async () => {
+  const [one, two] = [await open(newId()), await open(newId())];
+  await setKey(two.merchantId, 'another seed');
+  const accounts = new Accounts(service.app.db);
+  const log = createLogger('silent', { write: () => undefined });
+  const signer = {
+    async readAccount(account: number) {
+      if (account === one.account) throw new Error('the signer has no answer');
+      return saidOf(await keyOf(account));
+    },
+  };
+  const checks = new AccountKeyChecks(accounts, signer, log);
+  await checks.check();
+  await checks.check();
+  expect(accounts.find(one.merchantId, NETWORK)).toEqual(one);
+  expect(accounts.find(two.merchantId, NETWORK)).toBe(undefined);
+  await setKey(two.merchantId, two.extendedPublicKey);
 });
 
 test('what another process has changed is noticed by the next comparison: a cold owner taken over, a wallet rotated', async () => {

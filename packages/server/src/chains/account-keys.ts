@@ -32,19 +32,23 @@ export async function findAccountFaults(
   source: Source,
 ): Promise<AccountFault[]> {
   const faults: AccountFault[] = [];
-  for (const account of accounts) {
-    const signers = await source.readAccount(account.account, account.network);
-    if (signers === undefined) continue;
-    if (signers.extendedPublicKey !== account.extendedPublicKey) {
-      const line = "the database holds a key of this account that is not the signer's";
-      faults.push({ account, what: 'key', line });
-      continue;
-    }
-    if (signers.coldOwner !== account.coldOwner)
-      faults.push({ account, what: 'owner', line: ownerFault(account, signers.coldOwner) });
-    const line = epochFault(account, signers.epoch);
-    if (line !== undefined) faults.push({ account, what: 'epoch', line });
+  for (const account of accounts) faults.push(...((await compare(account, source)) ?? []));
+  return faults;
+}
+
+/** @returns undefined where nobody uses accounts of its network here: nothing was compared */
+async function compare(account: ChainAccount, source: Source): Promise<AccountFault[] | undefined> {
+  const signers = await source.readAccount(account.account, account.network);
+  if (signers === undefined) return undefined;
+  if (signers.extendedPublicKey !== account.extendedPublicKey) {
+    const line = "the database holds a key of this account that is not the signer's";
+    return [{ account, what: 'key', line }];
   }
+  const faults: AccountFault[] = [];
+  if (signers.coldOwner !== account.coldOwner)
+    faults.push({ account, what: 'owner', line: ownerFault(account, signers.coldOwner) });
+  const line = epochFault(account, signers.epoch);
+  if (line !== undefined) faults.push({ account, what: 'epoch', line });
   return faults;
 }
 
@@ -80,7 +84,10 @@ export class AccountKeyChecks {
   readonly #accounts: Accounts;
   readonly #source: Source;
   readonly #log: Logger;
+  /** Names of accounts of which everything agrees. */
   readonly #confirmed = new Set<string>();
+  readonly #unanswered = new Set<string>();
+  #checking: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(accounts: Accounts, source: Source, log: Logger) {
@@ -98,19 +105,37 @@ export class AccountKeyChecks {
     clearInterval(this.#timer);
   }
 
-  async check(): Promise<void> {
+  /** Calls at the same time share one comparison: a signer that hangs is not asked by ever more of them. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  async #check(): Promise<void> {
     try {
       // Another process may have rotated a wallet, or taken a cold owner over.
       await this.#accounts.load();
       // Read once: while the signer is asked, others may read accounts anew.
       const open = this.#accounts.list().filter((account) => !this.#confirmed.has(nameOf(account)));
-      const faults = await findAccountFaults(open, this.#source);
-      const faulty = new Set(faults.map(({ account }) => account));
-      for (const account of open) if (!faulty.has(account)) this.#confirmed.add(nameOf(account));
-      for (const fault of faults) this.#show(fault);
+      // One that the signer does not answer for must not keep the others from being compared: it comes last.
+      const isLate = (account: ChainAccount) => Number(this.#unanswered.has(nameOf(account)));
+      for (const account of open.toSorted((a, b) => isLate(a) - isLate(b))) await this.#compare(account);
     } catch (error) {
       this.#log.warn({ err: error }, 'the keys of the accounts could not be compared with the signer');
     }
+  }
+
+  async #compare(account: ChainAccount): Promise<void> {
+    const name = nameOf(account);
+    this.#unanswered.add(name);
+    const faults = await compare(account, this.#source);
+    this.#unanswered.delete(name);
+    if (faults === undefined) return;
+    for (const fault of faults) this.#show(fault);
+    if (!faults.some(({ what }) => what === 'key')) this.#accounts.confirm(account);
+    if (faults.length === 0) this.#confirmed.add(name);
   }
 
   #show({ account, what, line }: AccountFault): void {

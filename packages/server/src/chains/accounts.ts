@@ -125,6 +125,9 @@ const RELOAD_MIN_MS = 1_000;
 export class Accounts {
   readonly #db: Db;
   #known = new Map<string, ChainAccount>();
+  /** By merchant and network: the key that the signer has named as its own. */
+  readonly #confirmed = new Map<string, string>();
+  /** By merchant, network and key: what is wrong for one account may be another one's key. */
   readonly #refused = new Set<string>();
   #loading: Promise<void> | undefined;
   #loadedAtMs = Number.NEGATIVE_INFINITY;
@@ -135,7 +138,7 @@ export class Accounts {
 
   /** @returns undefined where there is none, or none yet: accounts are then read again, at most once a second */
   find(merchantId: string, network: Network): ChainAccount | undefined {
-    const account = this.#known.get(`${merchantId} ${network}`);
+    const account = this.#known.get(nameOf({ merchantId, network }));
     // A question without an answer says so to its caller, and the next one finds what was read.
     if (account === undefined && performance.now() - this.#loadedAtMs >= RELOAD_MIN_MS)
       this.load().catch(() => undefined);
@@ -146,7 +149,7 @@ export class Accounts {
   async findNow(merchantId: string, network: Network): Promise<ChainAccount | undefined> {
     const known = this.find(merchantId, network);
     if (known === undefined && this.#loading !== undefined) await this.#loading;
-    return known ?? this.#known.get(`${merchantId} ${network}`);
+    return known ?? this.#known.get(nameOf({ merchantId, network }));
   }
 
   /** Those that `find` answers with. */
@@ -155,14 +158,21 @@ export class Accounts {
   }
 
   /** Uses an account with this key no more, for as long as the process runs. */
-  refuse({ merchantId, network, extendedPublicKey }: ChainAccount): void {
-    this.#refused.add(extendedPublicKey);
-    this.#known.delete(`${merchantId} ${network}`);
+  refuse(account: ChainAccount): void {
+    const name = nameOf(account);
+    this.#refused.add(`${name} ${account.extendedPublicKey}`);
+    // Its row may have been put right, and read, while the signer was asked.
+    if (this.#known.get(name)?.extendedPublicKey === account.extendedPublicKey) this.#known.delete(name);
+  }
+
+  /** Keeps the key of an account, which the signer has named as its own, for as long as the process runs. */
+  confirm(account: ChainAccount): void {
+    this.#confirmed.set(nameOf(account), account.extendedPublicKey);
   }
 
   /**
-   * Reads all accounts; calls at the same time share one reading. A key that is known stays: it is given once, and whoever changes its
-   * row would have payers pay to another one until the signer is asked.
+   * Reads all accounts; calls at the same time share one reading. A key that the signer has confirmed stays: it is given once, and whoever
+   * changes its row would have payers pay to another one until the signer is asked. Any other key is the row's, wrong or put right.
    */
   load(): Promise<void> {
     this.#loading ??= this.#read().finally(() => {
@@ -174,14 +184,17 @@ export class Accounts {
   async #read(): Promise<void> {
     this.#loadedAtMs = performance.now();
     const stored = await listAccounts(this.#db);
-    const accounts = stored.filter(({ extendedPublicKey }) => !this.#refused.has(extendedPublicKey));
-    this.#known = new Map(
-      accounts.map((one) => {
-        const name = `${one.merchantId} ${one.network}`;
-        const known = this.#known.get(name);
-        const isOther = known !== undefined && known.extendedPublicKey !== one.extendedPublicKey;
-        return [name, isOther ? known : one];
-      }),
-    );
+    const used = stored.flatMap((row): [string, ChainAccount][] => {
+      const name = nameOf(row);
+      const { extendedPublicKey: key } = row;
+      const known = this.#known.get(name);
+      const isKept = known !== undefined && this.#confirmed.get(name) === known.extendedPublicKey;
+      if (isKept && known.extendedPublicKey !== key) return [[name, known]];
+      return this.#refused.has(`${name} ${key}`) ? [] : [[name, row]];
+    });
+    this.#known = new Map(used);
   }
 }
+
+const nameOf = ({ merchantId, network }: Pick<ChainAccount, 'merchantId' | 'network'>): string =>
+  `${merchantId} ${network}`;
