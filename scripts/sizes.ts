@@ -45,7 +45,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/stores': 2_800,
   'server/src/subscriptions': 6_300,
   'server/src/tenancy': 500,
-  'server/src/transfers': 8_200,
+  // What an old key may not hold up: moves that are given up, and what is set aside.
+  'server/src/transfers': 8_500,
   'server/src/webhooks': 2_700,
   signer: 9_200,
   site: 1_600,

@@ -46,7 +46,8 @@ export async function lockQueued(
     .where('status', '=', 'queued')
     .where(
       sql<boolean>`not exists (select from transfer_hold h
-        where h.merchant_id = transfer.merchant_id and h.group_id = transfer.group_id and h.until > ${nowSeconds})`,
+        where h.merchant_id = transfer.merchant_id and h.group_id = transfer.group_id
+          and h.held_at <= ${nowSeconds} and h.until > ${nowSeconds})`,
     )
     .orderBy('transfer_id')
     .forUpdate()

@@ -337,6 +337,15 @@ export interface StuckAttempt {
   presentFee: bigint;
 }
 
+const CLOCKS_DIFFER_SECONDS = 60;
+
+/** Seconds since a version was to be sent. A time that is still to come was written by a clock that ran ahead: long ago, then. */
+export function secondsSince(nowSeconds: number, sentAt: number): number {
+  return sentAt > nowSeconds + CLOCKS_DIFFER_SECONDS
+    ? REPLACE_AFTER_SECONDS
+    : Math.max(0, nowSeconds - sentAt);
+}
+
 /** Whether to replace an attempt that no block holds; `alarm`: it should be, and has been too often. */
 export function decideReplacement(stuck: StuckAttempt): 'wait' | 'replace' | 'alarm' {
   if (stuck.sentFor < REPLACE_AFTER_SECONDS || stuck.presentFee <= stuck.feeLimit) return 'wait';

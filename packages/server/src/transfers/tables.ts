@@ -80,7 +80,7 @@ declare module '../platform/db/db.ts' {
       valid_until_ms: bigint | null;
       /** How many were signed. The others are in `transfer_version`. */
       versions: Generated<number>;
-      /** The most that the newest version can cost, what it has cost, and what that was worth. */
+      /** The most that the newest version can cost, or the empty payment in its place; what it has cost, and what that was worth. */
       fee_limit: string | null;
       fee_native: string | null;
       fee_usd: string | null;
@@ -98,8 +98,8 @@ declare module '../platform/db/db.ts' {
       /** When an audit found that the block is gone; null again once it is mined again. */
       gone_at: bigint | number | null;
       /**
-       * The empty payment that takes the sequence of a failed attempt whose block is gone (`wallets/fill-gap.ts`). Unlike a fill,
-       * it is no attempt of its own, as this one keeps its sequence.
+       * The empty payment that takes the sequence of a failed attempt whose block is gone, or of a sent one that is given up
+       * (`wallets/fill-gap.ts`). Unlike a fill, it is no attempt of its own, as this one keeps its sequence.
        */
       gap_tx_id: string | null;
       gap_raw: string | null;

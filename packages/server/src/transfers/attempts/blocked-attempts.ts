@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { SigningBlocked } from '../../chains/port/index.ts';
+import type { KeyRef, SigningBlocked } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { AttemptRow, TransferRow } from '../queries.ts';
@@ -71,25 +71,46 @@ async function block(
       until = excluded.until`.execute(tx);
 }
 
-/** When the first attempt was made of a group that has no transfers. */
+/** Since when a group without transfers tries: the first attempt after the last one of which a block has decided. */
 async function firstAttemptAt(tx: Tx, { merchant_id, group_id, created_at }: AttemptRow): Promise<number> {
   const { rows } = await sql<{ at: bigint | null }>`
     select min(created_at) as at from transfer_attempt
-    where merchant_id = ${merchant_id} and group_id = ${group_id}`.execute(tx);
+    where merchant_id = ${merchant_id} and group_id = ${group_id} and created_at >= coalesce((
+      select max(completed_at) from transfer_attempt
+      where merchant_id = ${merchant_id} and group_id = ${group_id} and height is not null), 0)`.execute(tx);
   return Number(rows[0]?.at ?? created_at);
 }
 
-/** Whether one of some groups waits until the signer is asked again. */
+/** A hold that began in the future was written by a clock that ran ahead: it must not last until then. */
+const isHeldAt = (nowSeconds: number) => sql<boolean>`h.held_at <= ${nowSeconds} and h.until > ${nowSeconds}`;
+
+/** Whether a group waits until the signer is asked again. */
 export async function isBlocked(
   tx: Tx,
   { merchant: { merchantId }, nowSeconds }: Pick<SendContext, 'merchant' | 'nowSeconds'>,
-  groupIds: readonly string[],
+  groupId: string,
 ): Promise<boolean> {
   const { rows } = await sql`
-    select from transfer_hold
-    where merchant_id = ${merchantId} and group_id = any(${groupIds}::uuid[]) and until > ${nowSeconds}
-    limit 1`.execute(tx);
+    select from transfer_hold h
+    where h.merchant_id = ${merchantId} and h.group_id = ${groupId} and ${isHeldAt(nowSeconds)}`.execute(tx);
   return rows.length > 0;
+}
+
+/**
+ * The keys for which the signer has refused what such groups wait for. What it refuses to one wallet says nothing of another's: payments
+ * that wait for approvals keep no ether from what is sent, and a refused top-up keeps no coins from leaving.
+ */
+export async function listHeldKeys(
+  tx: Tx,
+  { merchant: { merchantId }, nowSeconds }: Pick<SendContext, 'merchant' | 'nowSeconds'>,
+  groupIds: readonly string[],
+): Promise<ReadonlySet<KeyRef>> {
+  const { rows } = await sql<{ key: KeyRef }>`
+    select distinct a.key_ref as key from transfer_hold h
+    join transfer_attempt a on a.merchant_id = h.merchant_id and a.group_id = h.group_id
+    where h.merchant_id = ${merchantId} and h.group_id = any(${groupIds}::uuid[]) and ${isHeldAt(nowSeconds)}
+      and a.status = 'failed' and a.height is null and a.completed_at >= h.held_at`.execute(tx);
+  return new Set(rows.map(({ key }) => key));
 }
 
 /** Ends the wait of a group, and tries it again. */

@@ -23,7 +23,9 @@ import {
 } from '../queries.ts';
 import { notifyOwners } from '../request-transfers.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { decideReplacement, judgeAttempt, REPLACE_AFTER_SECONDS } from '../states.ts';
+import { decideReplacement, judgeAttempt, REPLACE_AFTER_SECONDS, secondsSince } from '../states.ts';
+import { fillGap, storedGap } from '../wallets/fill-gap.ts';
+import { isOutdatedMove } from '../wallets/present-wallet.ts';
 import { readFirstOrdinal } from '../wallets/wallet-queries.ts';
 import { movementOf, paysNobody } from './movements.ts';
 import { buildAttempt } from './sign-reserved.ts';
@@ -136,7 +138,8 @@ async function pollStatus(
   const { signed, status, newest } = await readDeciding(context.chain, versions);
   const isWaiting = status.state === 'unknown' || status.state === 'pending';
   const isUnseen = isWaiting && newest.status.state === 'unknown';
-  const again = isUnseen ? await broadcast(context, newest.signed) : undefined;
+  // An attempt that was given up is sent no more: an empty payment takes its sequence.
+  const again = isUnseen ? await broadcast(context, storedGap(attempt) ?? newest.signed) : undefined;
   const { isCharge } = context;
   const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
   const transfers = transferIds.map((transferId) => ({ transferId, isCharge }));
@@ -200,10 +203,12 @@ export async function replaceStuck(context: SendContext, waiting: readonly Attem
   for (const attempt of waiting.filter((one) => sentFor(context, one) >= REPLACE_AFTER_SECONDS))
     if (await isToReplace(context, attempt)) stuck.push(attempt);
   if (stuck.length === 0) return;
-  const { deps, merchant, groupIds } = context;
+  const { deps, merchant, groupIds, chain } = context;
   const history = await assertSameHistory(deps.db);
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   await callForEach(context, stuck, async (attempt) => {
+    // It goes to a wallet that was rotated since: another version of it would go elsewhere, which is another payment to the signer.
+    if (await isOutdatedMove(deps.db, chain, attempt)) return await fillGap(deps, chain, attempt);
     // The holder knows this number of another history by another attempt.
     if ((attempt.ordinal ?? -1n) < (await readFirstOrdinal(deps.db, attempt))) return;
     try {
@@ -223,7 +228,7 @@ export async function replaceStuck(context: SendContext, waiting: readonly Attem
 }
 
 const sentFor = ({ nowSeconds }: SendContext, { sent_at: sentAt }: AttemptRow) =>
-  sentAt === null ? 0 : nowSeconds - Number(sentAt);
+  sentAt === null ? 0 : secondsSince(nowSeconds, Number(sentAt));
 
 function feeKindOf({ isCharge }: SendContext, attempt: AttemptRow) {
   if (paysNobody(attempt)) {
@@ -238,7 +243,7 @@ function feeKindOf({ isCharge }: SendContext, attempt: AttemptRow) {
 
 async function isToReplace(context: SendContext, attempt: AttemptRow): Promise<boolean> {
   const { chain, deps } = context;
-  if (attempt.fee_limit === null) return false;
+  if (attempt.fee_limit === null || attempt.gap_raw !== null) return false;
   const { native, atLimit } = await chain.estimateFee(feeKindOf(context, attempt), attempt.item_ids.length);
   const decision = decideReplacement({
     sentFor: sentFor(context, attempt),

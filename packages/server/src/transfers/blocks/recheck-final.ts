@@ -172,7 +172,9 @@ async function applyRecheck(
  * most likely fail again; one that does not is booked as stray.
  */
 function mayPay(attempt: AttemptRow, items: readonly CarriedTransfer[]): boolean {
-  if (items.length === 0 || attempt.key_ref !== HOT_KEY_REF) return true;
+  // A movement that was given up: its empty payment takes the sequence again.
+  if (items.length === 0) return attempt.gap_raw === null;
+  if (attempt.key_ref !== HOT_KEY_REF) return true;
   return items.some(({ booked }) => booked === 'paid' || booked === 'lost');
 }
 

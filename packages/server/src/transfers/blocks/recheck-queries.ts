@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
+import type { SignedTx } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { AttemptRow } from '../queries.ts';
@@ -185,16 +186,22 @@ export async function numberGap(tx: Tx, attempt: AttemptRow): Promise<GapNumbers
   return { gapId, ordinal, previous };
 }
 
-/** Stores the bytes of a payment that fills a gap, once. @returns the stored bytes */
+/**
+ * Stores the bytes of a payment that fills a gap, once. For a sent attempt they are what its sequence can cost from now on.
+ *
+ * @returns the stored bytes
+ */
 export async function storeGap(
   tx: Tx,
   attempt: AttemptRow,
-  gap: { txId: string; raw: string },
+  { txId, raw, feeLimit }: Pick<SignedTx, 'txId' | 'raw' | 'feeLimit'>,
 ): Promise<{ txId: string; raw: string }> {
+  const limit = feeLimit === undefined ? null : String(feeLimit);
   const { rows } = await sql<{ txId: string; raw: string }>`
     update transfer_attempt
-    set gap_tx_id = coalesce(gap_tx_id, ${gap.txId}::text), gap_raw = coalesce(gap_raw, ${gap.raw}::text)
+    set gap_tx_id = coalesce(gap_tx_id, ${txId}::text), gap_raw = coalesce(gap_raw, ${raw}::text),
+      fee_limit = case when gap_raw is null and status = 'sent' then coalesce(${limit}::numeric, fee_limit) else fee_limit end
     where merchant_id = ${attempt.merchant_id} and attempt_id = ${attempt.attempt_id}
     returning gap_tx_id as "txId", gap_raw as raw`.execute(tx);
-  return rows[0] ?? gap;
+  return rows[0] ?? { txId, raw };
 }

@@ -52,7 +52,7 @@ export async function advanceActivation(context: SendContext, activation: Activa
     const { merchantId } = context.merchant;
     const open = await lockOpenActivation(tx, merchantId, activation.activation_id);
     if (open === undefined) return { reached: 'all' };
-    if (await isBlocked(tx, context, [open.activation_id]))
+    if (await isBlocked(tx, context, open.activation_id))
       return { reached: 'waiting', waitsFor: 'wait_activate' };
     const step = await decide(tx, context, { open, seen });
     if (step.do === 'wait') return { reached: 'waiting', waitsFor: step.reason };

@@ -6,11 +6,12 @@ import {
   type RotationFacts,
   WEI_PER_UNIT,
 } from '../../chains/port/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../../platform/jobs/index.ts';
 import { dollarsOf } from '../../rates/index.ts';
 import { getMerchant, type Merchant } from '../../stores/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
+import { listHeldKeys } from '../attempts/blocked-attempts.ts';
 import { reserveMovement, sumTankSpending } from '../attempts/movements.ts';
 import { isStopped } from '../blocks/network-stops.ts';
 import { assertSameHistory, HistoryChanged } from '../history/history.ts';
@@ -18,9 +19,10 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../request-transfers.ts';
 import type { TransferDeps } from '../send-context.ts';
+import { REPLACE_AFTER_SECONDS, secondsSince } from '../states.ts';
 import { assertPresentWallet, WalletClosing, WalletRotated } from '../wallets/present-wallet.ts';
 import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
-import { nextRotationStep, type RotationStep, type RotationWait, restSeconds, tokenIn } from './decide.ts';
+import { nextRotationStep, type RotationStep, restSeconds, tokenIn } from './decide.ts';
 import { logRotationWait } from './log-wait.ts';
 import {
   endRotation,
@@ -58,7 +60,7 @@ export async function advanceRotation(
   try {
     const step = await takeStep({ deps, merchant, network, run }, rotation);
     if (step.do === 'end') return after(DAILY_MS);
-    return after(step.do === 'move' ? SOON_MS : waitMs(deps, rotation, step.reason));
+    return after(step.do === 'move' ? SOON_MS : waitMs(deps, rotation, step));
   } catch (error) {
     if (error instanceof WalletRotated) await deps.chains.refresh();
     else if (!isPassing(error)) throw error;
@@ -85,11 +87,15 @@ const isPassing = (error: unknown) =>
     (kind) => error instanceof kind,
   );
 
-function waitMs(deps: TransferDeps, rotation: RotationRow, reason: RotationWait): number {
+function waitMs(
+  deps: TransferDeps,
+  rotation: RotationRow,
+  { reason, isOver = false }: Extract<RotationStep, { do: 'wait' }>,
+): number {
   if (reason === 'moving' || reason === 'final') return SOON_MS;
   if (reason === 'home' || reason === 'dear') return HOURLY_MS;
   logRotationWait(deps, rotation, reason);
-  return RETRY_MS;
+  return isOver ? HOURLY_MS : RETRY_MS;
 }
 
 interface Rotating {
@@ -117,12 +123,14 @@ async function takeStep(
     realMs: deps.clock.nowMs(),
   };
   const cost = await costOfMove(deps, network, facts);
+  const unpaid = await findUnpaid({ db: deps.db, chain, rotation, nowSeconds }, facts);
   crashPoint('rotation.before');
   const step = await run.step(async (tx) => {
     await assertSameHistory(tx);
     await assertPresentWallet(tx, { merchant, chain });
-    const decided = await decide(tx, { merchant, chain, facts, rotation, cost, nowSeconds });
-    if (decided.do === 'end' && rotation.status === 'moving') await endRotation(tx, rotation, nowSeconds);
+    const decided = await decide(tx, { merchant, chain, facts, rotation, cost, unpaid, nowSeconds });
+    const isOver = decided.do === 'end' || (decided.do === 'wait' && decided.isOver === true);
+    if (isOver && rotation.status === 'moving') await endRotation(tx, rotation, nowSeconds);
     if (decided.do === 'move') {
       const { merchantId } = merchant;
       const wallet = walletOf(facts, network, decided.by);
@@ -147,7 +155,31 @@ interface Deciding {
   facts: RotationFacts;
   rotation: RotationRow;
   cost: bigint;
+  /** Attempts that their wallets cannot pay. */
+  unpaid: ReadonlySet<string>;
   nowSeconds: number;
+}
+
+/**
+ * Sent attempts of rotated wallets that their wallets cannot pay, and nobody has for a while. Sequences are read once more, after the
+ * balances: what a block has taken in between has paid its fee.
+ *
+ * @returns their ids
+ */
+async function findUnpaid(
+  { db, chain, rotation, nowSeconds }: Pick<Deciding, 'chain' | 'rotation' | 'nowSeconds'> & { db: Db },
+  { wallets }: RotationFacts,
+): Promise<ReadonlySet<string>> {
+  const unpaid = new Set<string>();
+  for (const one of await listOpenMovements(db, rotation)) {
+    const { attemptId, sender, sequence, cost, sentAt } = one;
+    const wallet = wallets.find(({ address }) => address === sender);
+    if (wallet === undefined || cost === null || sequence === null) continue;
+    const isNew = secondsSince(nowSeconds, Number(sentAt ?? nowSeconds)) < REPLACE_AFTER_SECONDS;
+    if (isNew || wallet.native >= cost) continue;
+    if (sequence >= BigInt((await chain.nextSequence(sender)) ?? 0)) unpaid.add(attemptId);
+  }
+  return unpaid;
 }
 
 /**
@@ -166,7 +198,7 @@ export async function costOfMove(
 /** Under the lock of the rotated wallets, and of the gas tank where that has to pay. */
 async function decide(
   tx: Tx,
-  { merchant, chain, facts, rotation, cost, nowSeconds }: Deciding,
+  { merchant, chain, facts, rotation, cost, unpaid, nowSeconds }: Deciding,
 ): Promise<RotationStep> {
   const wallets = facts.wallets.map(({ keyRef }) => walletOf(facts, chain.network, keyRef));
   const tank = walletOf(facts, chain.network, 'tank');
@@ -179,16 +211,18 @@ async function decide(
   const open = await listOpenMovements(tx, rotation);
   const nextOf = new Map([...wallets, tank].map(({ sender, chainNext }) => [sender, chainNext]));
   // What the chain had in a block when its sequences were read shows in the balances, which were read afterwards.
-  const isMoving = open.some(
+  const moving = open.filter(
     ({ sender, sequence }) => sequence === null || sequence >= (nextOf.get(sender) ?? 0n),
   );
+  const isMoving = moving.some(({ attemptId }) => !unpaid.has(attemptId));
   const given = await sumGiven(tx, rotation);
   const resting = await findResting(tx, rotation, nowSeconds);
   const undecided = new Set(
-    open.flatMap(({ sender, asset }) => (asset === null ? [] : [tokenIn(sender, asset)])),
+    open.flatMap(({ sender, asset, isMove }) => (isMove ? [tokenIn(sender, asset)] : [])),
   );
   const sums = { gasCeiling: gasCeiling * WEI_PER_UNIT, tankSpending: 0n, given, cost };
-  const limits = { ...sums, resting, undecided };
+  const held = await listHeldKeys(tx, { merchant, nowSeconds }, [rotation.rotation_id]);
+  const limits = { ...sums, resting, undecided, held, unpaid: new Set(moving.map(({ sender }) => sender)) };
   const step = nextRotationStep(facts, limits, isMoving);
   if (step.do !== 'move' || step.by !== 'tank') return step;
   await lockWallet(tx, tank);

@@ -1,14 +1,21 @@
-import { type RotatedKeyRef, WEI_PER_UNIT } from '../../chains/port/index.ts';
+import {
+  type Precheck,
+  type RotatedKeyRef,
+  type RotationFacts,
+  WEI_PER_UNIT,
+} from '../../chains/port/index.ts';
+import { isLineDue } from '../../platform/observability/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
-import { isBlocked } from '../attempts/blocked-attempts.ts';
+import { listHeldKeys } from '../attempts/blocked-attempts.ts';
 import { movementOf, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, TANK_KEY_REF } from '../queries.ts';
 import type { SendContext } from '../send-context.ts';
+import { fillGap } from '../wallets/fill-gap.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { lockWallet } from '../wallets/wallet-queries.ts';
-import { coverMoves, type RotationStep } from './decide.ts';
+import { type CoverStep, coverMoves } from './decide.ts';
 import { logRotationWait } from './log-wait.ts';
 import { isGettingGas, sumGiven } from './queries.ts';
 
@@ -20,7 +27,8 @@ interface Uncovered {
 }
 
 /**
- * Orders ether for transactions of rotated wallets that these cannot pay: fees have risen since they were decided.
+ * Orders ether for transactions of rotated wallets that these cannot pay, as fees have risen since they were decided, and gives up moves of
+ * ether that was taken.
  *
  * @param waiting sent attempts of which no version is in a block
  * @throws HistoryChanged, WalletRotated, FeeCeilingReached, ChainUnavailable
@@ -41,13 +49,15 @@ const costOf = (attempts: readonly AttemptRow[]) => ({
   moved: attempts.reduce((total, attempt) => total + etherIn(attempt), 0n),
 });
 
+/** An empty payment in its place moves none. */
 function etherIn(attempt: AttemptRow): bigint {
   const movement = movementOf(attempt);
+  if (attempt.gap_raw !== null) return 0n;
   return movement.kind === 'move' && movement.asset === null ? movement.amount : 0n;
 }
 
 async function coverWallet(context: SendContext, { keyRef, sender, attempts }: Uncovered): Promise<void> {
-  const { chain, run, deps, merchant } = context;
+  const { chain, deps } = context;
   const [first] = attempts;
   if (first === undefined) return;
   const all = costOf(attempts);
@@ -60,39 +70,89 @@ async function coverWallet(context: SendContext, { keyRef, sender, attempts }: U
   const native = await chain.nativeBalance(sender);
   const next = BigInt((await chain.nextSequence(sender)) ?? 0);
   const open = attempts.filter(({ sequence }) => (sequence ?? 0n) >= next);
-  const { tank, movementFees } = precheck;
-  const facts = { tank: { ...tank, nextSequence: chainNext }, fees: { plain: movementFees.gas } };
-  const tankWallet = { network: chain.network, sender: tank.address, chainNext };
+  const tank = { ...precheck.tank, nextSequence: chainNext };
+  const step = await orderCover(context, {
+    keyRef,
+    sender,
+    first,
+    precheck: { ...precheck, tank },
+    native,
+    open,
+  });
   const rotation = {
-    merchant_id: merchant.merchantId,
+    merchant_id: first.merchant_id,
     rotation_id: first.group_id,
     network: chain.network,
   };
-  const step = await run.step(async (tx): Promise<RotationStep | undefined> => {
+  if (step?.do === 'wait') logRotationWait(deps, rotation, step.reason);
+  if (step?.do !== 'fill') return;
+  const left = open.filter((attempt) => etherIn(attempt) > 0n);
+  for (const attempt of left) await giveUp(context, attempt, { native, isTaken: step.isTaken });
+}
+
+interface Cover {
+  keyRef: RotatedKeyRef;
+  sender: string;
+  first: AttemptRow;
+  precheck: Pick<Precheck, 'movementFees'> & { tank: RotationFacts['tank'] };
+  native: bigint;
+  open: readonly AttemptRow[];
+}
+
+/** Decides under the locks of the wallet and the tank, and orders the ether where that is the step. */
+async function orderCover(
+  context: SendContext,
+  { keyRef, sender, first, precheck, native, open }: Cover,
+): Promise<CoverStep | undefined> {
+  const { chain, run, merchant, nowSeconds } = context;
+  const { tank, movementFees } = precheck;
+  const facts = { tank, fees: { plain: movementFees.gas } };
+  const tankWallet = { network: chain.network, sender: tank.address, chainNext: tank.nextSequence };
+  const of = { merchant_id: merchant.merchantId, rotation_id: first.group_id };
+  return await run.step(async (tx): Promise<CoverStep | undefined> => {
     await assertSameHistory(tx);
     await assertPresentWallet(tx, context, true);
     // Whoever has the old key may have used its sequences: what the chain has says nothing of this database.
     await lockWallet(tx, { network: chain.network, sender, chainNext: null });
-    // The signer has refused a top-up: another one would take a sequence of the tank and be filled, each time.
-    if (await isBlocked(tx, context, [first.group_id])) return undefined;
-    if (await isGettingGas(tx, rotation, { to: keyRef, tank: tankWallet })) return undefined;
+    if (await isGettingGas(tx, of, { to: keyRef, tank: tankWallet })) return undefined;
     const { gasCeiling } = await readSettings(tx, merchant, TRANSFER_SETTINGS);
     await lockWallet(tx, tankWallet);
     const limits = {
       gasCeiling: gasCeiling * WEI_PER_UNIT,
-      given: await sumGiven(tx, rotation),
+      given: await sumGiven(tx, of),
       tankSpending: await sumTankSpending(tx, tankWallet, movementFees.deploy),
+      held: await listHeldKeys(tx, context, [first.group_id]),
     };
     const decided = coverMoves(facts, limits, { keyRef, native, ...costOf(open) });
     if (decided?.do !== 'move') return decided;
     const order = { merchantId: merchant.merchantId, groupId: first.group_id, currency: first.currency };
     const { movement } = decided;
-    await reserveMovement(
-      tx,
-      { ...order, keyRef: TANK_KEY_REF, wallet: tankWallet, movement },
-      context.nowSeconds,
-    );
+    await reserveMovement(tx, { ...order, keyRef: TANK_KEY_REF, wallet: tankWallet, movement }, nowSeconds);
     return decided;
   });
-  if (step?.do === 'wait') logRotationWait(deps, rotation, step.reason);
+}
+
+/**
+ * Has an empty payment take the sequence of a move of ether that its wallet cannot pay. The move stays sent, and is dead once that is
+ * final: where somebody brings the ether back before, it may still be the one that comes into a block.
+ */
+async function giveUp(
+  { deps, chain }: SendContext,
+  attempt: AttemptRow,
+  { native, isTaken }: { native: bigint; isTaken: boolean },
+): Promise<void> {
+  const { merchant_id: merchantId, attempt_id, tx_id, sender, network } = attempt;
+  const amounts = { moved: String(etherIn(attempt)), held: String(native) };
+  const fields = { merchantId, network, attempt_id, tx_id, sender, ...amounts };
+  if (isTaken && isLineDue(deps.log, `ether taken ${attempt_id}`))
+    deps.log.error(
+      { ...fields, event: 'ether_taken' },
+      'a rotated wallet does not hold the ether that it was to hand over: whoever has its key has taken it, and the move is given up',
+    );
+  if (!isTaken)
+    deps.log.warn(
+      fields,
+      'a rotated wallet cannot pay for a move of its ether at present fees: it is given up',
+    );
+  await fillGap(deps, chain, attempt);
 }

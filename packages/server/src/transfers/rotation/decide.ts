@@ -1,5 +1,11 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
-import type { Movement, RotatedKeyRef, RotatedWallet, RotationFacts } from '../../chains/port/index.ts';
+import type {
+  KeyRef,
+  Movement,
+  RotatedKeyRef,
+  RotatedWallet,
+  RotationFacts,
+} from '../../chains/port/index.ts';
 
 // A rotated hot wallet hands over what it holds: tokens first, then the ether that is left. Charges land in it until the
 // collector has moved its home, which takes two days after its owner has said so. Pure: facts in, step out. One movement at a
@@ -10,22 +16,33 @@ export interface RotationLimits {
   gasCeiling: bigint;
   /** The most that the gas tank's transactions can still cost. */
   tankSpending: bigint;
-  /** Ether that rotated wallets were given for this rotation: whoever has their key can take it. */
+  /** What rotated wallets were given for this rotation, with what giving it has cost: whoever has their key can take it. */
   given: bigint;
   /** Units of six digits that handing a token over costs at most; 0: nobody knows. Not more than that is not handed over. */
   cost: bigint;
-  /** Tokens whose moves have reverted a moment ago, as `tokenIn` names them. */
+  /** Tokens, and ether, whose moves have come to nothing a moment ago, as `tokenIn` names them. */
   resting: ReadonlySet<string>;
-  /** Tokens with a move that is in a block, and not final: whether it has moved anything is not known yet. */
+  /** Those with a move that is in a block, and not final: whether it has moved anything is not known yet. */
   undecided: ReadonlySet<string>;
+  /** Keys for which the signer has refused a movement a moment ago: it is asked for no other one. */
+  held: ReadonlySet<KeyRef>;
+  /**
+   * Addresses of wallets that cannot pay what they have signed: whoever has the key has taken their ether. Nothing else of theirs gets
+   * into a block, and nobody waits for them.
+   */
+  unpaid: ReadonlySet<string>;
 }
 
-export const tokenIn = (address: string, asset: Asset): string => `${address} ${asset}`;
+/** @param asset null: its ether */
+export const tokenIn = (address: string, asset: Asset | null): string => `${address} ${asset}`;
 
 const REST_MIN_SECONDS = 600;
 const REST_MAX_SECONDS = 86_400;
 
-/** For how long a token is left alone after so many moves that reverted: each costs its fee, and takes from the limits of all. */
+/**
+ * For how long a token is left alone after so many moves that reverted, or lost their sequence to whoever has the old key: each takes from
+ * the limits of all.
+ */
 export const restSeconds = (failures: number): number =>
   Math.min(REST_MAX_SECONDS, REST_MIN_SECONDS * 2 ** (failures - 1));
 
@@ -34,6 +51,10 @@ export type RotationWait =
   | 'moving'
   | 'tank_low'
   | 'gas_ceiling'
+  /** The signer has refused a movement: it is asked again after a while. */
+  | 'held'
+  /** A wallet cannot pay what it has signed, as its ether was taken. */
+  | 'taken'
   /** The owner has to name the present wallet: by the command, with the passphrase. */
   | 'owner'
   /** A token does not leave its wallet: paused, blocked, or its moves revert. */
@@ -51,7 +72,8 @@ export type RotationStep =
       by: 'tank' | RotatedKeyRef;
       movement: Extract<Movement, { kind: 'gas' | 'move' | 'account' }>;
     }
-  | { do: 'wait'; reason: RotationWait }
+  /** `isOver`: what is waited for may never come, and all else is done: the next rotation may begin. */
+  | { do: 'wait'; reason: RotationWait; isOver?: boolean }
   | { do: 'end' };
 
 /** Ether is left with its own fee several times over: what rises in between must not leave a transaction without cover. */
@@ -63,7 +85,7 @@ const DUST_MAX = 1_000_000n;
 /** The owner's two calls, and one that is sent again. */
 const OWNER_CALLS = 3n;
 
-const wait = (reason: RotationWait): RotationStep => ({ do: 'wait', reason });
+const wait = (reason: RotationWait): Extract<RotationStep, { do: 'wait' }> => ({ do: 'wait', reason });
 
 /** Whether the collector's account is the present wallet's, as far as its owner has to say so. */
 export function ownerTasks({
@@ -82,7 +104,7 @@ export function ownerTasks({
 /**
  * The next step of a rotation that has switched wallets.
  *
- * @param isMoving whether one of its movements is not in a block
+ * @param isMoving whether one of its movements is not in a block, but for those of `unpaid` wallets
  */
 export function nextRotationStep(
   facts: RotationFacts,
@@ -90,7 +112,7 @@ export function nextRotationStep(
   isMoving: boolean,
 ): RotationStep {
   if (isMoving) return wait('moving');
-  const { hot, wallets, collector, fees } = facts;
+  const { wallets, collector, fees } = facts;
   // Charges wait for it, so it comes first.
   if (collector?.isMissing === true) return fromTank(facts, limits, { kind: 'account' }, fees.account);
   const tasks = ownerTasks(facts);
@@ -102,28 +124,86 @@ export function nextRotationStep(
     collector.owner.native < BigInt(tasks.length) * fees.ownerCall
   )
     return giveGas(facts, limits, { to: 'owner', native: collector.owner.native, needed });
+  const kept = new Map<string, Kept>();
   for (const wallet of wallets) {
     const step = handOver(facts, limits, wallet);
-    if (step !== undefined) return step;
+    if (step?.do === 'move') return step;
+    const own = keptIn(wallet, limits, step);
+    if (own !== undefined) kept.set(wallet.address, own);
   }
-  if (tasks.length > 0) return wait('owner');
-  const isAnyHeld = (is: (wallet: RotatedWallet, asset: Asset) => boolean) =>
-    wallets.some((wallet) => heldIn(wallet, limits).some((asset) => is(wallet, asset)));
-  if (isAnyHeld(({ address }, asset) => limits.undecided.has(tokenIn(address, asset)))) return wait('final');
-  if (isAnyHeld((wallet, asset) => isRefused(wallet, limits, asset))) return wait('refused');
+  const next = tasks.length > 0 ? wait('owner') : finish(facts, limits, kept);
+  return next.do === 'move' ? next : withKept(next, kept);
+}
+
+/** What a wallet keeps while everything else goes on; its ether too, which moving it later needs. */
+interface Kept {
+  reason: RotationWait;
+  tokens: ReadonlySet<Asset>;
+}
+
+function keptIn(
+  wallet: RotatedWallet,
+  limits: RotationLimits,
+  step: RotationStep | undefined,
+): Kept | undefined {
+  if (limits.unpaid.has(wallet.address)) return { reason: 'taken', tokens: new Set(ASSETS) };
+  if (step?.do === 'wait') return { reason: step.reason, tokens: new Set(ASSETS) };
+  const refused = heldIn(wallet, limits).filter((asset) => isRefused(wallet, limits, asset));
+  return refused.length === 0 ? undefined : { reason: 'refused', tokens: new Set(refused) };
+}
+
+/** Not in our hands: a rotation that waits for nothing else lets the next one begin, and is looked at again all the same. */
+const MAY_NEVER_PASS: ReadonlySet<RotationWait> = new Set(['gas_ceiling', 'taken', 'refused']);
+
+/** What is waited for, where wallets keep something: what people have to do comes before what passes by itself. */
+function withKept(
+  next: Exclude<RotationStep, { do: 'move' }>,
+  kept: ReadonlyMap<string, Kept>,
+): RotationStep {
+  const reasons = [...kept.values()].map(({ reason }) => reason);
+  const [first] = reasons;
+  if (first === undefined) return next;
+  const isOwners = next.do === 'wait' && next.reason === 'owner';
+  const reason = reasons.find((one) => one !== 'refused') ?? (isOwners ? 'owner' : first);
+  const isAllElse = next.do === 'end' || next.isOver === true;
+  const isOver = isAllElse && reasons.every((one) => MAY_NEVER_PASS.has(one));
+  return { do: 'wait', reason, isOver };
+}
+
+/** What follows once the tokens have left that can. */
+function finish(
+  { hot, wallets, collector, fees, finalTime }: RotationFacts,
+  limits: RotationLimits,
+  kept: ReadonlyMap<string, Kept>,
+): Exclude<RotationStep, { do: 'move'; by: 'tank' }> {
+  const leaves = ({ address }: RotatedWallet, asset: Asset) => kept.get(address)?.tokens.has(asset) !== true;
+  const isUndecided = wallets.some((wallet) =>
+    heldIn(wallet, limits).some(
+      (asset) => leaves(wallet, asset) && limits.undecided.has(tokenIn(wallet.address, asset)),
+    ),
+  );
+  if (isUndecided) return wait('final');
   if (collector !== null && collector.home !== hot) return wait('home');
   // Charges of the blocks before it could still reach the old wallet.
-  if (collector?.nextHome != null && collector.nextHome.movesAt > facts.finalTime) return wait('final');
+  if (collector?.nextHome != null && collector.nextHome.movesAt > finalTime) return wait('final');
   const dust = limits.cost < DUST_MAX ? limits.cost : DUST_MAX;
-  if (wallets.some(({ tokens }) => holdsMore(tokens, dust))) return wait('dear');
-  if (wallets.some(({ finalTokens }) => holdsMore(finalTokens, dust))) return wait('final');
-  for (const { keyRef, native } of wallets)
-    if (native > WORTH * fees.plain)
-      return {
-        do: 'move',
-        by: keyRef,
-        movement: { kind: 'move', asset: null, amount: native - LEFT * fees.plain },
-      };
+  const isLeft = (is: (tokens: bigint, finalTokens: bigint) => boolean) =>
+    wallets.some((wallet) =>
+      ASSETS.some(
+        (asset) =>
+          leaves(wallet, asset) && is(unitsOf(wallet.tokens, asset), unitsOf(wallet.finalTokens, asset)),
+      ),
+    );
+  if (isLeft((now, final) => now <= dust && final > dust)) return wait('final');
+  // Anybody can send so much to an old wallet: the next rotation does not wait for lower fees.
+  if (isLeft((now) => now > dust)) return { do: 'wait', reason: 'dear', isOver: true };
+  for (const { keyRef, address, native } of wallets) {
+    const name = tokenIn(address, null);
+    if (native <= WORTH * fees.plain || kept.has(address) || limits.resting.has(name)) continue;
+    if (limits.undecided.has(name)) return wait('final');
+    const amount = native - LEFT * fees.plain;
+    return { do: 'move', by: keyRef, movement: { kind: 'move', asset: null, amount } };
+  }
   return { do: 'end' };
 }
 
@@ -133,12 +213,13 @@ function handOver(
   limits: RotationLimits,
   wallet: RotatedWallet,
 ): RotationStep | undefined {
-  const { keyRef, native, tokens } = wallet;
+  const { keyRef, address, native, tokens } = wallet;
   const held = heldIn(wallet, limits).filter(
-    (asset) => !isRefused(wallet, limits, asset) && !limits.undecided.has(tokenIn(wallet.address, asset)),
+    (asset) => !isRefused(wallet, limits, asset) && !limits.undecided.has(tokenIn(address, asset)),
   );
   const [asset] = held;
-  if (asset === undefined) return undefined;
+  if (asset === undefined || limits.unpaid.has(address)) return undefined;
+  if (limits.held.has(keyRef)) return wait('held');
   const { move } = facts.fees;
   if (native < move)
     return giveGas(facts, limits, { to: keyRef, native, needed: move * BigInt(held.length) });
@@ -151,14 +232,11 @@ const heldIn = ({ tokens }: RotatedWallet, { cost }: RotationLimits) =>
 const isRefused = ({ address, refused }: RotatedWallet, { resting }: RotationLimits, asset: Asset) =>
   refused.has(asset) || resting.has(tokenIn(address, asset));
 
-const holdsMore = (tokens: ReadonlyMap<Asset, bigint>, units: bigint) =>
-  ASSETS.some((asset) => unitsOf(tokens, asset) > units);
-
 const unitsOf = (tokens: ReadonlyMap<Asset, bigint>, asset: Asset) => tokens.get(asset) ?? 0n;
 
 /** What ether from the gas tank depends on. */
 type GasFacts = Pick<RotationFacts, 'tank'> & { fees: Pick<RotationFacts['fees'], 'plain'> };
-type GasLimits = Pick<RotationLimits, 'gasCeiling' | 'given' | 'tankSpending'>;
+type GasLimits = Pick<RotationLimits, 'gasCeiling' | 'given' | 'tankSpending' | 'held'>;
 
 /** Transactions that a rotated wallet has signed and no block holds. */
 export interface SignedMoves {
@@ -170,9 +248,14 @@ export interface SignedMoves {
   moved: bigint;
 }
 
+/** `isTaken`: the wallet does not even hold what it moves. */
+export type CoverStep = RotationStep | { do: 'fill'; isTaken: boolean };
+
 /**
- * Ether for what a rotated wallet has signed and cannot pay. A move is decided at one price and signed, or signed again, at a
- * later one, and no node takes it without cover: nothing but ether ends that, as its sequence holds up whatever comes next.
+ * What a rotated wallet has signed and cannot pay. A move is decided at one price and signed, or signed again, at a later one, and no
+ * node takes it without cover, so its sequence holds up whatever comes next. A move of ether gives its sequence to an empty payment
+ * where a part of that ether was taken, as only that payment's fee is then missing, or where the wallet can pay that by itself. All
+ * else needs ether of the gas tank.
  *
  * @returns undefined where it can pay
  */
@@ -180,10 +263,15 @@ export function coverMoves(
   facts: GasFacts,
   limits: GasLimits,
   { keyRef, native, fees, moved }: SignedMoves,
-): RotationStep | undefined {
-  // What is moved is no ether for fees, and may be above the ceiling.
+): CoverStep | undefined {
   const left = native - moved;
-  return left >= fees ? undefined : giveGas(facts, limits, { to: keyRef, native: left, needed: fees });
+  if (left >= fees) return undefined;
+  // It has to offer an eighth more, and more where fees have risen since.
+  const raised = (fees * 5n) / 4n;
+  const fill = raised > facts.fees.plain ? raised : facts.fees.plain;
+  if (moved > 0n && (left < 0n || native >= fill)) return { do: 'fill', isTaken: left < 0n };
+  // What is moved is no ether for fees, and may be above the ceiling.
+  return giveGas(facts, limits, { to: keyRef, native: left, needed: fees });
 }
 
 function giveGas(
@@ -194,8 +282,9 @@ function giveGas(
   const missing = needed - native;
   const room = least(limits.gasCeiling - native, limits.gasCeiling - (to === 'owner' ? 0n : limits.given));
   if (missing > room) return wait('gas_ceiling');
-  // A quarter more, as fees rise while it is on its way.
-  const wanted = least((missing * 5n) / 4n, room);
+  // A quarter more, as fees rise while it is on its way; and never less than sending it may cost.
+  const more = (missing * 5n) / 4n;
+  const wanted = least(more > facts.fees.plain ? more : facts.fees.plain, room);
   const { topUpMax = wanted } = facts.tank;
   const amount = least(wanted, topUpMax);
   if (amount <= 0n) return wait('gas_ceiling');
@@ -206,10 +295,12 @@ const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
 function fromTank(
   { tank }: GasFacts,
-  { tankSpending }: GasLimits,
+  { tankSpending, held }: Pick<GasLimits, 'tankSpending' | 'held'>,
   movement: Extract<Movement, { kind: 'gas' | 'account' }>,
   cost: bigint,
 ): RotationStep {
+  // Another one would take a sequence of the tank and be filled, each time.
+  if (held.has('tank')) return wait('held');
   if (tank.native - tankSpending < cost) return wait('tank_low');
   return { do: 'move', by: 'tank', movement };
 }

@@ -8,6 +8,9 @@ const WAITS: Partial<Record<RotationWait, string>> = {
     'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
   gas_ceiling:
     'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow, or the signer does not answer',
+  held: 'the signer has refused what a rotation asked for: it is asked again within the hour',
+  taken:
+    'the ether of a rotated wallet was taken, by whoever has its key: what it has signed cannot be paid, and everything else goes on',
   refused:
     'a token does not leave a rotated wallet: it is paused, its issuer has blocked a wallet, or its moves revert',
   owner: 'the collector still names a rotated wallet: run florin signer rotate once more',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-test('what the tank has given a rotated wallet counts to the ceiling unless it was never in a block', async () => {
+test('what the tank has given a rotated wallet counts to the ceiling with its fees, unless it was never in a block', async () => {
   const [merchant_id, rotation_id] = [newId(), newId()];
   const TOPS_UP = [
     ['succeeded', 9n, 'hot:0', 1n],
@@ -20,6 +20,8 @@ test('what the tank has given a rotated wallet counts to the ceiling unless it w
     // It reverted: the wallet has code that refuses ether, and its next try would count to nothing again.
     ['failed', 9n, 'hot:1', 100n],
     ['failed', null, 'hot:0', 1_000n],
+    // Another transaction has used its sequence; the height is of the block that showed it.
+    ['dead', 9n, 'hot:0', 100_000n],
     ['succeeded', 9n, undefined, 10_000n],
   ] as const;
   for (const [index, [status, height, to, amount]] of TOPS_UP.entries()) {
@@ -38,11 +40,13 @@ test('what the tank has given a rotated wallet counts to the ceiling unless it w
         ordinal: BigInt(index),
         status,
         height,
+        fee_limit: '2000000',
+        fee_native: status === 'sent' ? null : '1000000',
         item_ids: [attempt_id],
         movement: JSON.stringify({ kind: 'gas', amount: String(amount), ...(to && { to }) }),
         created_at: 1,
       })
       .execute();
   }
-  expect(await sumGiven(platform.db, { merchant_id, rotation_id })).toBe(111n);
+  expect(await sumGiven(platform.db, { merchant_id, rotation_id })).toBe(4_000_111n);
 });

@@ -123,7 +123,11 @@ export async function reopenWallet(
     .execute();
 }
 
-/** Transactions of a merchant that are not over: undecided ones, and those that a reorganisation has taken back. */
+/**
+ * Transactions of a merchant that are not over: undecided ones, and those that a reorganisation has taken back. What rotated wallets have
+ * sent does not count: it brings coins to a wallet that the next rotation empties, and whoever has an old key can keep it from ever
+ * coming into a block.
+ */
 export async function countOpenTransactions(
   db: Db,
   { merchantId, network }: MerchantNetwork,
@@ -131,9 +135,8 @@ export async function countOpenTransactions(
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from transfer_attempt
     where merchant_id = ${merchantId} and network = ${network}
-      and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and gone_at is not null)`.execute(
-    db,
-  );
+      and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and gone_at is not null)
+      and not (status = 'sent' and key_ref like 'hot:%')`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
@@ -190,45 +193,69 @@ async function moveOn(
 }
 
 /**
- * Ether that the gas tank has given to rotated wallets for a rotation, or may still, in wei. What reverted in a block counts too: whoever
- * has the old key can make it revert, and each try costs its fee and a part of the signer's day.
+ * What the gas tank has given to rotated wallets for a rotation, or may still, in wei, with the fees for it. Whoever has the old key can
+ * make a top-up revert, or take so little each time that its fee is all that it costs: so what reverted in a block counts, and so do fees.
  */
 export async function sumGiven(
   db: Db,
   { merchant_id, rotation_id }: Pick<RotationRow, 'merchant_id' | 'rotation_id'>,
 ): Promise<bigint> {
   const { rows } = await sql<{ given: string }>`
-    select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as given from transfer_attempt
-    where merchant_id = ${merchant_id} and group_id = ${rotation_id} and (status <> 'failed' or height is not null)
+    select coalesce(sum((movement ->> 'amount')::numeric + coalesce(fee_native, fee_limit, 0)), 0)::text as given
+    from transfer_attempt
+    where merchant_id = ${merchant_id} and group_id = ${rotation_id} and status <> 'dead'
+      and (status <> 'failed' or height is not null)
       and movement ->> 'kind' = 'gas' and movement ->> 'to' like 'hot:%'`.execute(db);
   return BigInt(rows[0]?.given ?? 0);
 }
 
-/** Tokens of rotated wallets whose moves have reverted since the last one that did not. */
+/**
+ * Tokens of rotated wallets, and their ether (`asset` null), whose moves have come to nothing since the last one that did not: they reverted,
+ * or lost their sequence to whoever has the old key.
+ */
 export async function listFailedMoves(db: Db, { merchant_id, rotation_id }: RotationRow) {
-  const { rows } = await sql<{ sender: string; asset: Asset; failures: number; lastAt: bigint }>`
+  const { rows } = await sql<{ sender: string; asset: Asset | null; failures: number; lastAt: bigint }>`
     with moves as (
-      select sender, movement ->> 'asset' as asset, status, completed_at from transfer_attempt
+      select sender, movement ->> 'asset' as asset, status = 'succeeded' as did_move, completed_at from transfer_attempt
       where merchant_id = ${merchant_id} and group_id = ${rotation_id} and movement ->> 'kind' = 'move'
-        and movement ->> 'asset' is not null and height is not null and status in ('failed', 'succeeded')
+        and height is not null and status in ('failed', 'dead', 'succeeded')
     )
     select sender, asset, count(*)::int as failures, max(completed_at) as "lastAt" from moves m
-    where status = 'failed' and completed_at > coalesce((
+    where not did_move and completed_at > coalesce((
       select max(s.completed_at) from moves s
-      where s.status = 'succeeded' and s.sender = m.sender and s.asset = m.asset), 0)
+      where s.did_move and s.sender = m.sender and s.asset is not distinct from m.asset), 0)
     group by 1, 2`.execute(db);
   return rows;
 }
 
-/** Attempts of a rotation that are not over; with the token that they move. */
-export async function listOpenMovements(db: Db, { merchant_id, rotation_id }: RotationRow) {
-  return await db
-    .selectFrom('transfer_attempt')
-    .select(['sender', 'sequence', sql<Asset | null>`movement ->> 'asset'`.as('asset')])
-    .where('merchant_id', '=', merchant_id)
-    .where('group_id', '=', rotation_id)
-    .where('status', 'in', ['reserved', 'signed', 'sent'])
-    .execute();
+/** An attempt that is not over, with the token that it moves. */
+export interface OpenMovement {
+  attemptId: string;
+  sender: string;
+  sequence: bigint | null;
+  /** Null: it moves ether, or nothing. */
+  asset: Asset | null;
+  isMove: boolean;
+  /** The most that it can still take from its wallet, in wei; null: it is not sent yet. */
+  cost: bigint | null;
+  /** When its newest version was sent. */
+  sentAt: bigint | null;
+}
+
+/** Attempts of a rotation that are not over, and those of rotated wallets that an earlier rotation has left. */
+export async function listOpenMovements(
+  db: Db,
+  { merchant_id, rotation_id, network }: Pick<RotationRow, 'merchant_id' | 'rotation_id' | 'network'>,
+): Promise<OpenMovement[]> {
+  const { rows } = await sql<Omit<OpenMovement, 'cost'> & { cost: string | null }>`
+    select attempt_id as "attemptId", sender, sequence, movement ->> 'asset' as asset, sent_at as "sentAt",
+      coalesce(movement ->> 'kind' = 'move', false) as "isMove",
+      case when status = 'sent' then (fee_limit + case when movement ->> 'kind' = 'move' and movement ->> 'asset' is null
+        and gap_raw is null then (movement ->> 'amount')::numeric else 0 end)::text end as cost
+    from transfer_attempt
+    where merchant_id = ${merchant_id} and network = ${network} and status in ('reserved', 'signed', 'sent')
+      and (group_id = ${rotation_id} or key_ref like 'hot:%')`.execute(db);
+  return rows.map((row) => ({ ...row, cost: row.cost === null ? null : BigInt(row.cost) }));
 }
 
 /** Whether ether for a rotated wallet is on its way: the gas tank's sequence for it was not used when `tank` was read. */

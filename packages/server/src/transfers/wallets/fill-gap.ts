@@ -17,7 +17,8 @@ import { attemptsBefore } from './wallet-queries.ts';
 
 // The money of a failed attempt went back. Once a reorganisation took its block, its sequence is unused: later sequences of
 // the wallet wait for it, and anybody who kept the bytes can have them mined. So an empty payment to ourselves takes the
-// sequence, for a higher fee. Bytes that expire need no such payment.
+// sequence, for a higher fee. Bytes that expire need no such payment. A move of a rotated wallet that cannot come into a block any
+// more gets one as well, while it is `sent`: once that is final, the move is dead as anything that lost its sequence.
 
 /** Sends a payment to ourselves with the sequence of an attempt that must not pay any more. */
 export async function fillGap(
@@ -44,11 +45,18 @@ export async function fillGap(
 const isPassing = (error: unknown) =>
   [ChainUnavailable, HistoryChanged, SigningRefused, WalletRotated].some((kind) => error instanceof kind);
 
+/** The stored payment that fills the gap of an attempt; undefined: there is none. */
+export function storedGap(attempt: AttemptRow): SignedTx | undefined {
+  const { attempt_id: itemId, gap_tx_id: txId, gap_raw: raw, sender, sequence, network } = attempt;
+  if (txId === null || raw === null) return undefined;
+  return { network, txId, raw, sender, itemIds: [attempt.gap_id ?? itemId], sequence: String(sequence) };
+}
+
 /** Always the same bytes: they are numbered before they are signed, and stored before they are sent. */
 async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: AttemptRow): Promise<SignedTx> {
-  const { attempt_id: itemId, gap_tx_id: txId, gap_raw: raw, sender, sequence, network } = attempt;
-  if (txId !== null && raw !== null)
-    return { network, txId, raw, sender, itemIds: [attempt.gap_id ?? itemId], sequence: String(sequence) };
+  const known = storedGap(attempt);
+  if (known !== undefined) return known;
+  const { sequence } = attempt;
   const replaces = (await versionsOf(deps.db, attempt)).at(-1);
   const built = await chain.buildMovement({
     keyRef: await keyOfSender(chain, attempt),

@@ -8,7 +8,7 @@ import {
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
-import { isBlocked } from '../attempts/blocked-attempts.ts';
+import { listHeldKeys } from '../attempts/blocked-attempts.ts';
 import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
 import {
   nextPaymentStep,
@@ -134,7 +134,8 @@ export async function topUpGas(context: SendContext, waiting: readonly AttemptRo
     await assertPresentWallet(tx, context, true);
     await lockWallet(tx, wallet);
     // A top-up that the signer refuses takes a sequence of the tank and is filled: it is not tried again at once.
-    if (await isBlocked(tx, context, [...new Set(paying.map(({ group_id: id }) => id))])) return undefined;
+    const groupIds = [...new Set(paying.map(({ group_id: id }) => id))];
+    if ((await listHeldKeys(tx, context, groupIds)).has(TANK_KEY_REF)) return undefined;
     return await takeStep(tx, context, { wallet, precheck, amount: 0n, of: first }, nextRefuelStep);
   });
   if (waitsFor !== undefined) logWaiting(context, waitsFor);

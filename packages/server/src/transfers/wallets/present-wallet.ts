@@ -93,3 +93,18 @@ export async function keyOfSender(
   if (epoch < 0) throw new WalletRotated(network);
   return epoch === wallets.length - 1 ? 'hot' : `hot:${epoch}`;
 }
+
+/** Whether an attempt brings coins of a rotated wallet to one that another has taken the place of since. */
+export async function isOutdatedMove(
+  db: Db,
+  chain: Chain,
+  { movement, merchant_id, group_id }: Pick<AttemptRow, 'movement' | 'merchant_id' | 'group_id'>,
+): Promise<boolean> {
+  if (movement?.kind !== 'move') return false;
+  const { rows } = await sql<{ epoch: number }>`
+    select epoch from wallet_rotation where merchant_id = ${merchant_id} and rotation_id = ${group_id}`.execute(
+    db,
+  );
+  const epoch = rows[0]?.epoch;
+  return epoch !== undefined && epoch < (await chain.hotWallets()).length - 1;
+}
