@@ -180,11 +180,14 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
       tron: {
         url: string;
         genesis_hash: string;
+        entry: object;
         tokens: Record<string, string>;
         collector: string;
         payer: { address: string };
       };
     };
+    const both = parseNetworks(JSON.stringify({ networks: { erc20: network, trc20: tron.entry } }));
+    expect(both).toMatchObject({ mistakes: [], networks: { trc20: { genesisHash: tron.genesis_hash } } });
     const tronWeb = new TronWeb({ fullHost: tron.url });
     expect((await tronWeb.trx.getBlockByNumber(0)).blockID).toBe(tron.genesis_hash);
     const { address } = tron.payer;

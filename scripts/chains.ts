@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Address, BaseError, bytesToHex, formatEther, getAddress, isAddress, parseUnits } from 'viem';
 import { TestUSDT } from '../contracts/artifacts/index.ts';
 import type { SolanaEntry } from '../packages/server/src/chains/solana/network-entry.ts';
+import type { TronEntry } from '../packages/server/src/chains/tron/network-entry.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { by, connect, fundTank, furnish, OPERATOR, OWNER, PAYER } from './local-chain.ts';
 import { type LocalSolana, startLocalSolana } from './local-solana.ts';
@@ -19,7 +20,7 @@ import { type Asked, askPage } from './pay-page.ts';
 const USAGE = `npm run chains -- [options]
   Starts a local Ethereum node (anvil) with test USDT and USDC, our contracts and a payer with funds, and writes
   what a server has to know of it into a networks file. Beside it a local Tron and a local Solana with test tokens, for
-  libraries and wallets: the file does not name them; of Solana an entry for it is printed. Ctrl-C stops all and removes the file.
+  libraries and wallets: the file does not name them; an entry for it is printed of each. Ctrl-C stops all and removes the file.
 
   --port <n>               of 127.0.0.1 (8545); 0 takes a free one
   --tron-port <n>          of 127.0.0.1 (8090); 0 takes a free one
@@ -164,7 +165,12 @@ function report({ network, solana, tron }: Nodes, file: string) {
   return {
     file,
     network,
-    tron: { ...shown(tron), collector: tron.collector, genesis_hash: tron.node.chain.blockAt(0).id },
+    tron: {
+      ...shown(tron),
+      collector: tron.collector,
+      genesis_hash: tron.node.chain.blockAt(0).id,
+      entry: tronEntry(tron),
+    },
     solana: { ...shown(solana), genesis_hash: solana.node.chain.genesisHash, entry: solanaEntry(solana) },
     test_accounts: { owner: wallet(OWNER), payer: wallet(PAYER), operator: wallet(OPERATOR) },
   };
@@ -204,8 +210,24 @@ function shown<T extends LocalSolana | LocalTron>({ node, tokens, payer }: T) {
   return { url: node.url, tokens, payer };
 }
 
-function tronBanner({ node, tokens, collector, payer }: LocalTron): string {
-  return `Tron on this machine, for tests: no server takes it yet, so the networks file does not name it
+/** What a server takes as `networks.trc20` of its networks file. */
+function tronEntry({ node, tokens }: LocalTron): TronEntry {
+  return {
+    name: 'Tron (local node)',
+    test: true,
+    endpoints: [{ url: node.url, own: true }],
+    genesis_hash: node.chain.blockAt(0).id,
+    tokens: { USDT: { address: tokens.USDT, decimals: 6 }, USDC: { address: tokens.USDC, decimals: 6 } },
+    fee_ceilings: { fee_limit: '100000000' },
+    explorer: null,
+  };
+}
+
+function tronBanner(tron: LocalTron): string {
+  const { node, tokens, collector, payer } = tron;
+  return `Tron on this machine, for tests: a server takes it with this line in "networks" of its networks file
+  "trc20": ${JSON.stringify(tronEntry(tron))}
+
   endpoint      ${node.url}   /wallet and /walletsolidity
   blocks        each 3 s; solid 19 blocks later
 

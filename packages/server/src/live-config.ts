@@ -9,8 +9,8 @@ export function liveConfig({ networksFile, signer, outbound }: Config): LiveConf
   if (signer === undefined)
     throw new ConfigError('FLORIN_NETWORKS_FILE is set without FLORIN_SIGNER: name the signer as well.');
   try {
-    const { erc20: network, spl: solana } = readNetworksFile(networksFile);
-    return network && { network, solana, signer, ca: outbound.ca };
+    const { erc20: network, trc20: tron, spl: solana } = readNetworksFile(networksFile);
+    return network && { network, tron, solana, signer, ca: outbound.ca };
   } catch (error) {
     if (error instanceof NetworksFileWrong) throw new ConfigError(`FLORIN_NETWORKS_FILE: ${error.message}.`);
     throw error;

@@ -73,6 +73,7 @@ export class TronEnvironment {
       genesisHash: node.chain.blockAt(0).id,
       tokens,
       feeCeilings: { feeLimit: 100_000_000n },
+      explorer: null,
     };
     const unlisted = await deploy('a token that calls itself USDT', TestTronUSDT.bytecode);
     const batcher = await deploy('batcher', BATCHER.bytecode);

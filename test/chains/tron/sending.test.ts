@@ -63,6 +63,21 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
     expect(fee).toBeLessThanOrEqual(tx.feeLimit ?? 0n);
   });
 
+  test('it says when it will be final: a block each three seconds, whatever time the blocks have', async () => {
+    const real = local.open(node, { network: { ...local.network, isTest: false } });
+    const tx = await real.buildTransfer(specOf());
+    await real.broadcast(tx);
+    await local.mine(1);
+    const before = Date.now();
+    const { state, finalAt = 0 } = await real.status(tx);
+    expect(state).toBe('included');
+    const inMs = 3_000 * (FINAL_BLOCKS - 1);
+    expect(finalAt).toBeGreaterThanOrEqual(Math.floor((before + inMs) / 1_000));
+    expect(finalAt).toBeLessThanOrEqual(Math.ceil((Date.now() + inMs) / 1_000));
+    await local.mine(FINAL_BLOCKS);
+    expect(await real.status(tx)).toMatchObject({ state: 'final' });
+  });
+
   test('two equal payments of one moment are two transactions, and each is paid', async () => {
     const to = freshRecipient();
     const one = await chain.buildTransfer(specOf({}, to));

@@ -58,7 +58,8 @@ const BOTH: Record<string, Call> = {
     return block === undefined ? nothing : presentBlock(block);
   },
   gettransactionbyid: (view, { value }, solid) => presentTransactionOf(view, textOf(value), solid),
-  gettransactioninfobyid: (view, { value }, solid) => view.info(textOf(value), solid) ?? nothing,
+  gettransactioninfobyid: (view, { value }, solid) =>
+    view.history ? (view.info(textOf(value), solid) ?? nothing) : nothing,
   // Nothing for a block without transactions, and for one that the node does not have; of the first block something else.
   gettransactioninfobyblocknum: (view, { num }, solid) => {
     const number = Number(num ?? 0);
@@ -203,6 +204,7 @@ function failed(code: string, message: string) {
 
 /** On the state of the head or of the solid block. A call that reverts is answered as a call that worked. */
 async function callConstant(view: TronView, fields: Fields, solid: boolean) {
+  if (!view.constant) return failed('CONTRACT_VALIDATE_ERROR', 'this node does not support constant');
   const contract = hexAddress(fields.contract_address);
   if (!(await view.chain.isContract(contract)))
     return failed('CONTRACT_VALIDATE_ERROR', 'Smart contract is not exist.');

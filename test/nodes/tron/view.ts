@@ -17,6 +17,10 @@ export class TronView {
   estimates = true;
   /** The next transactions that are accepted and reach nobody. */
   dropTransactions = 0;
+  /** Whether it tells of transactions by their id (`storage.transHistory.switch`). */
+  history = true;
+  /** Whether it runs constant calls (`vm.supportConstant`). */
+  constant = true;
   /** Transactions that have logged so many bytes more, by their id: what somebody who burns enough can do. */
   readonly swollen = new Map<string, number>();
 

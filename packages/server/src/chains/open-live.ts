@@ -11,11 +11,14 @@ import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
 import type { LiveSolana } from './solana/live.ts';
 import type { SolanaNetwork } from './solana/network.ts';
+import type { LiveTron } from './tron/live.ts';
+import type { TronNetwork } from './tron/network.ts';
 
 /** Real money: the networks, and who signs on them. */
 export interface LiveConfig {
   network: EvmNetwork;
-  /** Beside Ethereum; undefined: live merchants have none. */
+  /** Beside Ethereum, as Solana; undefined: live merchants have none. */
+  tron?: TronNetwork | undefined;
   solana?: SolanaNetwork | undefined;
   signer: SignerAddress;
   /** Additional certificate authorities (PEM) for endpoints. */
@@ -35,39 +38,54 @@ interface LiveDeps {
  * and a sandbox needs none of them.
  */
 export async function openLive(config: LiveConfig, { db, accounts, ...deps }: LiveDeps): Promise<OpenedLive> {
-  const { network, solana: named, signer, ca } = config;
+  const { network, tron, solana, signer, ca } = config;
   const tankOf = (of: Network) => () => accounts.find(NIL_ID, of);
   const { LiveEthereum } = await import('./evm/live.ts');
   const ethereum = new LiveEthereum({ ...deps, network, signer, ca, tankAccount: tankOf('erc20') });
-  if (named === undefined) return new OpenedLive(ethereum, undefined);
-  const { LiveSolana } = await import('./solana/live.ts');
-  const { holder } = ethereum;
-  const options = { ...deps, db, network: named, signer: holder, ca, tankAccount: tankOf('spl') };
-  return new OpenedLive(ethereum, new LiveSolana(options));
+  const common = { ...deps, signer: ethereum.holder, ca };
+  const others: LiveOthers = {};
+  if (tron !== undefined) {
+    const { LiveTron } = await import('./tron/live.ts');
+    others.trc20 = new LiveTron({ ...common, network: tron, tankAccount: tankOf('trc20') });
+  }
+  if (solana !== undefined) {
+    const { LiveSolana } = await import('./solana/live.ts');
+    others.spl = new LiveSolana({ ...common, db, network: solana, tankAccount: tankOf('spl') });
+  }
+  return new OpenedLive(ethereum, others);
+}
+
+/** Networks beside Ethereum. */
+interface LiveOthers {
+  trc20?: LiveTron;
+  spl?: LiveSolana;
 }
 
 /** The networks of live merchants, each by its name. One signer holds the keys of all. */
 export class OpenedLive implements LiveChains {
   readonly ethereum: LiveEthereum;
   readonly holder: WalletHolder;
-  readonly #solana: LiveSolana | undefined;
+  readonly #others: LiveOthers;
 
-  constructor(ethereum: LiveEthereum, solana: LiveSolana | undefined) {
+  constructor(ethereum: LiveEthereum, others: LiveOthers) {
     this.ethereum = ethereum;
     this.holder = ethereum.holder;
-    this.#solana = solana;
+    this.#others = others;
   }
 
   of(account: ChainAccount): Chain | undefined {
-    return account.network === 'spl' ? this.#solana?.of(account) : this.ethereum.of(account);
+    const { network } = account;
+    return network === 'erc20' ? this.ethereum.of(account) : this.#others[network]?.of(account);
   }
 
   facts(network: Network): NetworkFacts | undefined {
-    return network === 'spl' ? this.#solana?.facts() : this.ethereum.facts(network);
+    return network === 'erc20' ? this.ethereum.facts(network) : this.#others[network]?.facts();
   }
 
   async readTank(network: Network): Promise<Tank | undefined> {
-    return network === 'spl' ? await this.#solana?.readTank() : await this.ethereum.readTank(network);
+    return network === 'erc20'
+      ? await this.ethereum.readTank(network)
+      : await this.#others[network]?.readTank();
   }
 
   isSignedText(network: Network, signed: SignedText): Promise<boolean> {
@@ -76,8 +94,7 @@ export class OpenedLive implements LiveChains {
 
   /** Where the facts of accounts on a network come from; undefined where live merchants have none there. */
   sourceOf(network: Network): AccountSource | undefined {
-    if (network === 'spl') return this.#solana;
-    return network === 'erc20' ? this.ethereum : undefined;
+    return network === 'erc20' ? this.ethereum : this.#others[network];
   }
 
   /** Undefined where the networks file no longer names the network. @throws SignerUnavailable */
@@ -92,6 +109,7 @@ export class OpenedLive implements LiveChains {
 
   async close(): Promise<void> {
     await this.ethereum.close();
-    await this.#solana?.close();
+    await this.#others.trc20?.close();
+    await this.#others.spl?.close();
   }
 }

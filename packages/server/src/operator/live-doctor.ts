@@ -108,8 +108,9 @@ async function checkNetworks(config: Config, networks: ConfiguredNetworks | unde
   const erc20 = networks?.erc20;
   if (erc20 === undefined) return missing(`${networksFile}: ${mistakes.join('; ')}`, again);
   const problems = endpoints.flatMap(({ host, problems: own }) => own.map((one) => `${host} ${one}`));
-  const beside =
-    networks?.spl === undefined ? '' : `, and ${networks.spl.name}, genesis ${networks.spl.genesisHash}`;
+  const beside = [networks?.trc20, networks?.spl]
+    .map((one) => (one === undefined ? '' : `, and ${one.name}, genesis ${one.genesisHash}`))
+    .join('');
   if (problems.length > 0) return missing(problems.join('; '), again);
   const count = endpoints.length === 1 ? '1 endpoint answers' : `${endpoints.length} endpoints answer`;
   return ok(
@@ -121,7 +122,7 @@ const LATER = 'is checked once the networks file can be read';
 
 function checkOwnWord(networks: ConfiguredNetworks | undefined): Finding {
   if (networks?.erc20 === undefined) return missing(`whose word decides ${LATER}`, 'Mend networks first.');
-  const named = [networks.erc20, networks.spl].filter((one) => one !== undefined);
+  const named = [networks.erc20, networks.trc20, networks.spl].filter((one) => one !== undefined);
   const lonely = named.find(({ endpoints: [one, ...others] }) => others.length === 0 && one?.isOwn !== true);
   if (lonely !== undefined)
     return missing(
@@ -164,13 +165,18 @@ function checkSigner(signer: SignerStatus | Finding, networks: ConfiguredNetwork
       `its policy is for chain ${named.join(', ') || 'none'}, the networks file for ${chainId}`,
       'Correct networks.erc20 of the policy, then start the signer again.',
     );
-  const genesis = networks?.spl?.genesisHash;
-  const geneses = known.flatMap((one) => (one.network === 'spl' ? [one.genesis] : []));
-  if (genesis !== undefined && !geneses.includes(genesis))
-    return missing(
-      `its policy is for the Solana of genesis ${geneses.join(', ') || 'none'}, the networks file for ${genesis}`,
-      'Correct networks.spl of the policy, then start the signer again.',
-    );
+  for (const [network, name] of [
+    ['trc20', 'Tron'],
+    ['spl', 'Solana'],
+  ] as const) {
+    const genesis = networks?.[network]?.genesisHash;
+    const geneses = known.flatMap((one) => (one.network === network ? [one.genesis] : []));
+    if (genesis !== undefined && !geneses.includes(genesis))
+      return missing(
+        `its policy is for the ${name} of genesis ${geneses.join(', ') || 'none'}, the networks file for ${genesis}`,
+        `Correct networks.${network} of the policy, then start the signer again.`,
+      );
+  }
   return ok(`it answers and is not frozen, policy ${policy.slice(0, 16)}`);
 }
 

@@ -218,6 +218,20 @@ test('coins without value do not get into the books of real ones', () => {
     networks: {},
     mistakes: ['networks.spl.test is true and networks.erc20.test is not: remove networks.spl'],
   });
+  const trc20 = {
+    name: 'Tron',
+    test: true,
+    endpoints: [{ url: 'http://10.0.0.5:8090', own: true, solid_url: 'http://10.0.0.5:8091' }],
+    genesis_hash: 'd'.repeat(64),
+    tokens: { USDT: { address: TOKEN_CONTRACTS.trc20.USDT, decimals: 6 } },
+    fee_ceilings: { fee_limit: '100000000' },
+    explorer: null,
+  };
+  const parseTron = (erc20: object) => parseNetworks(JSON.stringify({ networks: { erc20, trc20 } }));
+  expect(parseTron(GOOD).mistakes).toEqual([
+    'networks.trc20.test is true and networks.erc20.test is not: remove networks.trc20',
+  ]);
+  expect(parseTron({ ...GOOD, test: true }).networks.trc20).toMatchObject({ name: 'Tron', isTest: true });
 });
 
 describe('what is wrong is said, each in a line', () => {

@@ -13,6 +13,8 @@ import {
 } from '../rpc/entries.ts';
 import type { SolanaNetwork } from '../solana/network.ts';
 import { readSolanaEntry, SolanaEntry } from '../solana/network-entry.ts';
+import type { TronNetwork } from '../tron/network.ts';
+import { readTronEntry, TronEntry } from '../tron/network-entry.ts';
 import { canonicalContract } from './contract-address.ts';
 import type { EvmNetwork } from './network.ts';
 
@@ -86,7 +88,14 @@ export const NetworksFile = Type.Object(
   {
     /** Names the program that wrote the file. */
     written_by: Type.Optional(Type.String()),
-    networks: Type.Object({ erc20: Type.Optional(NetworkEntry), spl: Type.Optional(SolanaEntry) }, closed),
+    networks: Type.Object(
+      {
+        erc20: Type.Optional(NetworkEntry),
+        trc20: Type.Optional(TronEntry),
+        spl: Type.Optional(SolanaEntry),
+      },
+      closed,
+    ),
   },
   closed,
 );
@@ -95,7 +104,8 @@ export type NetworksFile = Static<typeof NetworksFile>;
 /** What the networks file configures. */
 export interface ConfiguredNetworks {
   erc20?: EvmNetwork;
-  /** Beside Ethereum. */
+  /** Beside Ethereum, as Solana. */
+  trc20?: TronNetwork;
   spl?: SolanaNetwork;
 }
 
@@ -148,7 +158,7 @@ export function parseNetworks(text: string): { networks: ConfiguredNetworks; mis
     };
   }
   if (!check.Check(value)) return { networks: {}, mistakes: shapeMistakes(value) };
-  const { erc20, spl } = value.networks;
+  const { erc20, trc20, spl } = value.networks;
   if (erc20 === undefined)
     return { networks: {}, mistakes: ['networks.erc20 is missing: name a network there'] };
   const mistakes: string[] = [];
@@ -157,10 +167,12 @@ export function parseNetworks(text: string): { networks: ConfiguredNetworks; mis
     (field, wrong) =>
       mistakes.push(`networks.${network}.${field} ${wrong}`);
   const networks: ConfiguredNetworks = { erc20: readEntry(erc20, complainOf('erc20')) };
+  if (trc20 !== undefined) networks.trc20 = readTronEntry(trc20, complainOf('trc20'));
   if (spl !== undefined) networks.spl = readSolanaEntry(spl, complainOf('spl'));
   // One set of books: coins without value would pay for what real ones are owed for.
-  if (spl?.test === true && !erc20.test)
-    mistakes.push('networks.spl.test is true and networks.erc20.test is not: remove networks.spl');
+  for (const [name, beside] of Object.entries({ trc20, spl }))
+    if (beside?.test === true && !erc20.test)
+      mistakes.push(`networks.${name}.test is true and networks.erc20.test is not: remove networks.${name}`);
   return mistakes.length === 0 ? { networks, mistakes } : { networks: {}, mistakes };
 }
 

@@ -74,6 +74,12 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return await orUnavailable(this.#client.account({ network: 'erc20', account }));
   }
 
+  /** @throws SignerUnavailable */
+  async readTronAccount(account: number): Promise<SignersAccount> {
+    const known = await orUnavailable(this.#client.account({ network: 'trc20', account }), 'trc20');
+    return { extendedPublicKey: known.extendedPublicKey, epoch: known.epoch, coldOwner: null };
+  }
+
   /** The hot wallet of an account on Solana. @throws SignerUnavailable */
   async readSolanaWallet(account: number): Promise<string> {
     const { hot } = await orUnavailable(this.#client.account({ network: 'spl', account }), 'spl');

@@ -19,6 +19,8 @@ export interface Endpoint {
   url: string;
   /** The operator's own node: its word alone is enough. */
   isOwn: boolean;
+  /** Where it serves final blocks, if that is elsewhere. */
+  solidUrl?: string;
 }
 
 /** By what an endpoint shows which chain it serves. */
@@ -47,6 +49,7 @@ export class RpcEndpoint {
   readonly host: string;
   readonly isOwn: boolean;
   readonly #url: string;
+  readonly #solidUrl: string;
   readonly #deps: EndpointDeps;
   #takesBatches: boolean;
   #failures = 0;
@@ -56,8 +59,9 @@ export class RpcEndpoint {
   #verifying: Promise<void> | undefined;
   #isWrong = false;
 
-  constructor({ url, isOwn }: Endpoint, deps: EndpointDeps) {
+  constructor({ url, isOwn, solidUrl = url }: Endpoint, deps: EndpointDeps) {
     this.#url = url;
+    this.#solidUrl = solidUrl;
     this.#deps = deps;
     this.isOwn = isOwn;
     this.#takesBatches = deps.wire.takesBatches;
@@ -171,7 +175,11 @@ export class RpcEndpoint {
     const [first] = requests;
     const alone = first !== undefined && requests.length === 1 ? wire.answerMax?.(first) : undefined;
     const most = bytesMax ?? alone ?? BYTES_MAX;
-    const { status, retryAfter, body } = await this.#post(wire.path(requests), wire.write(requests), most);
+    const { status, retryAfter, body } = await this.#post(
+      below(wire.usesSolidUrl?.(requests) === true ? this.#solidUrl : this.#url, wire.path(requests)),
+      wire.write(requests),
+      most,
+    );
     if (status === STATUS_BUSY)
       throw new EndpointFailed('busy', 'limits the rate of calls (429)', retryAfter);
     if (status >= STATUS_BROKEN) throw new EndpointFailed('busy', `answered ${status}`, retryAfter);
@@ -184,9 +192,9 @@ export class RpcEndpoint {
     });
   }
 
-  async #post(path: string, json: string, bytesMax: number) {
+  async #post(url: string, json: string, bytesMax: number) {
     try {
-      return await this.#deps.poster.post(below(this.#url, path), json, bytesMax);
+      return await this.#deps.poster.post(url, json, bytesMax);
     } catch (error) {
       if (!(error instanceof UrlUnread)) throw error;
       throw unread(error, bytesMax);

@@ -35,23 +35,35 @@ export function checkExplorer(explorer: Static<typeof ExplorerEntry>, complain: 
   }
 }
 
-export function readEndpoints(given: Static<typeof EndpointEntries>, complain: Complain): Endpoint[] {
+type EndpointEntry = string | { url: string; own: boolean; solid_url?: string };
+
+export function readEndpoints(given: readonly EndpointEntry[], complain: Complain): Endpoint[] {
   const seen = new Map<string, number>();
   return given.map((one, place) => {
-    const { url: text, own: isOwn } = typeof one === 'string' ? { url: one, own: false } : one;
+    const {
+      url: text,
+      own: isOwn,
+      solid_url: solid,
+    } = typeof one === 'string' ? { url: one, own: false } : one;
     const field = `endpoints[${place}]`;
-    const url = URL.parse(text);
-    if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-      complain(field, 'must be a URL that begins with https:// or http://');
-      return { url: text, isOwn };
-    }
-    if (url.protocol === 'http:' && !isOwn && !isLoopback(url.hostname))
-      complain(field, 'is not encrypted: use https://, or mark your own node with "own": true');
-    const first = seen.get(url.href);
+    const url = readUrl(text, isOwn, (wrong) => complain(field, wrong));
+    const first = seen.get(url);
     if (first !== undefined) complain(field, `is the same as endpoints[${first}]: remove one of them`);
-    else seen.set(url.href, place);
-    return { url: url.href, isOwn };
+    else seen.set(url, place);
+    if (solid === undefined) return { url, isOwn };
+    return { url, isOwn, solidUrl: readUrl(solid, isOwn, (wrong) => complain(`${field}.solid_url`, wrong)) };
   });
+}
+
+function readUrl(text: string, isOwn: boolean, complain: (wrong: string) => void): string {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    complain('must be a URL that begins with https:// or http://');
+    return text;
+  }
+  if (url.protocol === 'http:' && !isOwn && !isLoopback(url.hostname))
+    complain('is not encrypted: use https://, or mark your own node with "own": true');
+  return url.href;
 }
 
 export function isLoopback(host: string): boolean {

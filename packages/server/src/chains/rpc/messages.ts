@@ -42,6 +42,8 @@ export interface RpcWire {
   readonly takesErrorStatus: boolean;
   /** Below the URL of the endpoint. */
   path(requests: readonly NodeRequest[]): string;
+  /** Whether these go to the endpoint's `solidUrl`, if it has one. */
+  usesSolidUrl?(requests: readonly NodeRequest[]): boolean;
   write(requests: readonly NodeRequest[]): string;
   /**
    * The answers in the order of the requests.

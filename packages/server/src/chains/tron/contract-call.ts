@@ -5,6 +5,8 @@ import { isNothing, readHex, readList, readNumber, readRecord, unusable } from '
 /** Selectors of the token. */
 const BALANCE_OF = '70a08231';
 const TRANSFER = 'a9059cbb';
+/** `decimals()`. */
+export const DECIMALS = '313ce567';
 /** `paused()`. */
 export const PAUSED = '5c975abb';
 /** `isBlackListed(address)`, and as USDC spells it. */

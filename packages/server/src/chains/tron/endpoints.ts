@@ -1,4 +1,5 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
+import type { ChainIdentity } from '../rpc/endpoint.ts';
 import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
 import type { RpcAnswer } from '../rpc/messages.ts';
 import { type Header, readHeader } from './headers.ts';
@@ -33,19 +34,26 @@ function dialectOf({ name, endpoints, genesisHash, tokens }: NetworkPart): RpcDi
     name,
     endpoints,
     wire: tronWire(tokensByAccount({ tokens })),
-    identity: {
-      requests: [{ method: 'wallet/getblock', params: [{ id_or_num: '0', detail: false }] }],
-      findWrong: (answers) => findWrongChain(answers, genesisHash),
-      fields: 'genesis_hash',
-    },
+    identity: identityOf(genesisHash),
     comparedText,
     // A node that throws, or has a call switched off: another one may answer.
     isLacking: () => true,
   };
 }
 
-function findWrongChain([answer]: readonly RpcAnswer[], genesisHash: string): string | undefined {
-  const first = answer !== undefined && 'result' in answer ? tryHeader(answer.result) : undefined;
+/** Of each view, which may have a URL of its own. */
+export function identityOf(genesisHash: string): ChainIdentity {
+  const params = [{ id_or_num: '0', detail: false }];
+  return {
+    requests: (['head', 'solid'] as const).map((view) => ({ method: ofView(view, 'getblock'), params })),
+    findWrong: (answers) =>
+      answers.map((answer) => findWrongChain(answer, genesisHash)).find((wrong) => wrong !== undefined),
+    fields: 'genesis_hash',
+  };
+}
+
+function findWrongChain(answer: RpcAnswer, genesisHash: string): string | undefined {
+  const first = 'result' in answer ? tryHeader(answer.result) : undefined;
   if (first === undefined) return 'does not tell its first block';
   return first.hash === genesisHash ? undefined : `serves a chain with another first block (${first.hash})`;
 }

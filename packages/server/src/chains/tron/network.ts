@@ -15,4 +15,6 @@ export interface TronNetwork {
     /** The most sun that the energy of one transaction may cost. */
     feeLimit: bigint;
   };
+  /** Links with `{tx_id}` and `{address}` in them; null where nobody shows this chain. */
+  explorer: { transaction: string; address: string } | null;
 }

@@ -40,6 +40,8 @@ export interface SenderOptions {
   merchantId: string;
   /** Account number of the merchant, from 1. */
   account: number;
+  /** Unix milliseconds. */
+  nowMs: () => number;
 }
 
 /** Whose hot wallet gives the others TRX. */

@@ -23,6 +23,7 @@ export function tronWire(tokens: TokensByAccount): RpcWire {
   const reduce = reducerOf(tokens);
   return {
     ...TRON_HTTP,
+    usesSolidUrl: ([request]) => request?.method.startsWith('walletsolidity/') === true,
     reduce: ({ method }, result) => reduce(method, result),
     answerMax: ({ method }) => (method.endsWith('/gettransactioninfobyid') ? INFO_MAX : undefined),
   };

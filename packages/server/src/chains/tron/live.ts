@@ -1,0 +1,117 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
+import { tronOfAccount } from '@florin/signer/tron';
+import type { Logger } from '../../platform/observability/index.ts';
+import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
+import { AccountAddresses } from '../evm/extended-key.ts';
+import type { NetworkFacts, Tank } from '../live-chains.ts';
+import { CheckedTron } from './checked-tron.ts';
+import { TronEndpoints } from './endpoints.ts';
+import { TronFeed } from './feed.ts';
+import type { TronNetwork } from './network.ts';
+import { readTrx } from './resources.ts';
+import type { TronSigner } from './signing.ts';
+import { TronChain } from './tron-chain.ts';
+
+/** A test network makes blocks as people ask for them. */
+const TEST_REFRESH_MS = 250;
+
+/** What the signer says beside its signatures. */
+export interface TronAccountSigner extends TronSigner {
+  /** @throws SignerUnavailable */
+  readTronAccount(account: number): Promise<SignersAccount>;
+}
+
+interface LiveTronOptions {
+  network: TronNetwork;
+  signer: TronAccountSigner;
+  /** The installation's own account; undefined before it is opened: then nobody has a chain. */
+  tankAccount: () => ChainAccount | undefined;
+  /** Unix milliseconds. */
+  nowMs: () => number;
+  log: Logger;
+  /** Certificate authorities (PEM) to trust beside the built-in ones. */
+  ca?: string | undefined;
+}
+
+/** Tron as all live merchants of this process share it. Keys are derived as on Ethereum; addresses are spelled otherwise. */
+export class LiveTron implements AccountSource {
+  readonly #options: LiveTronOptions;
+  readonly #rpc: TronEndpoints;
+  readonly #node: CheckedTron;
+  readonly #feed: TronFeed;
+  readonly #chains = new Map<string, TronChain>();
+
+  constructor(options: LiveTronOptions) {
+    const { network, log, ca } = options;
+    this.#options = options;
+    this.#rpc = new TronEndpoints(network, { log, ca });
+    this.#node = new CheckedTron(this.#rpc, network, log);
+    this.#feed = new TronFeed(this.#node, network, network.isTest ? { refreshMs: TEST_REFRESH_MS } : {});
+  }
+
+  of({ merchantId, account, extendedPublicKey, beginsAt }: ChainAccount): TronChain | undefined {
+    const { network, signer, nowMs, tankAccount } = this.#options;
+    const resource = tankAccount()?.extendedPublicKey;
+    if (resource === undefined) return undefined;
+    // All that a chain keeps: a row that was wrong is put right under the eyes of a process that goes on.
+    const named = `${merchantId} ${account} ${beginsAt} ${extendedPublicKey} ${resource}`;
+    const opened = this.#chains.get(named);
+    if (opened !== undefined) return opened;
+    const addresses = new AccountAddresses(extendedPublicKey);
+    const chain = new TronChain({
+      network,
+      node: this.#node,
+      feed: this.#feed,
+      wallets: {
+        hot: tronOfAccount(addresses.hot),
+        resource: hotOf(resource),
+        deposit: (index) => tronOfAccount(addresses.deposit(index)),
+      },
+      beginsAt,
+      nowMs,
+      signer,
+      merchantId,
+      account,
+    });
+    this.#chains.set(named, chain);
+    return chain;
+  }
+
+  facts(): NetworkFacts {
+    const { isTest, name, tokens, explorer } = this.#options.network;
+    const contracts: Partial<Record<Asset, string>> = {};
+    for (const asset of ASSETS) {
+      const contract = tokens[asset]?.contract;
+      if (contract !== undefined) contracts[asset] = contract;
+    }
+    const transactionUrl = explorer?.transaction ?? null;
+    const none = { chainId: null, publicEndpoint: null, collector: null };
+    return { isTest, name, ...none, tokens: contracts, transactionUrl };
+  }
+
+  /** The wallet that gives the others TRX. @throws ChainUnavailable */
+  async readTank(): Promise<Tank | undefined> {
+    const account = this.#options.tankAccount();
+    if (account === undefined) return undefined;
+    const address = hotOf(account.extendedPublicKey);
+    return { address, native: await readTrx(this.#node, address) };
+  }
+
+  /** @throws SignerUnavailable */
+  readAccount(account: number): Promise<SignersAccount> {
+    return this.#options.signer.readTronAccount(account);
+  }
+
+  /** @throws ChainUnavailable */
+  async height(): Promise<bigint> {
+    const { final } = await this.#feed.snapshot();
+    return final.height;
+  }
+
+  close(): Promise<void> {
+    return this.#rpc.close();
+  }
+}
+
+const hotOf = (extendedPublicKey: string): string =>
+  tronOfAccount(new AccountAddresses(extendedPublicKey).hot);

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { TOKEN_CONTRACTS } from '../addresses/token-contracts.ts';
+import { readTronEntry, type TronEntry } from './network-entry.ts';
+
+const NILE = '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc';
+const MAINNET = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
+const USDC = { address: TOKEN_CONTRACTS.trc20.USDC, decimals: 6 } as const;
+const TRON: TronEntry = {
+  name: 'Tron',
+  test: true,
+  endpoints: [
+    { url: 'http://10.0.0.5:8090', own: true, solid_url: 'http://10.0.0.5:8091' },
+    'https://node.example',
+  ],
+  genesis_hash: NILE,
+  tokens: {
+    USDT: { address: TOKEN_CONTRACTS.trc20.USDT, decimals: 6 },
+    USDC,
+  },
+  fee_ceilings: { fee_limit: '100000000' },
+  explorer: null,
+};
+
+function read(changes: Partial<TronEntry>) {
+  const mistakes: string[] = [];
+  const network = readTronEntry({ ...TRON, ...changes }, (field, wrong) =>
+    mistakes.push(`${field} ${wrong}`),
+  );
+  return { network, mistakes };
+}
+
+test('an endpoint may have a URL for each view', () => {
+  const { network, mistakes } = read({});
+  expect(mistakes).toEqual([]);
+  expect(network).toMatchObject({
+    isTest: true,
+    genesisHash: NILE,
+    endpoints: [
+      { url: 'http://10.0.0.5:8090/', solidUrl: 'http://10.0.0.5:8091/', isOwn: true },
+      { url: 'https://node.example/', isOwn: false },
+    ],
+    tokens: {
+      USDT: { contract: TOKEN_CONTRACTS.trc20.USDT },
+      USDC: { contract: TOKEN_CONTRACTS.trc20.USDC },
+    },
+    feeCeilings: { feeLimit: 100_000_000n },
+  });
+});
+
+const REAL_MONEY =
+  'is for coins without value: real money waits for what decision 167 lists. Remove networks.trc20';
+
+test.each<[name: string, changes: Partial<TronEntry>, lines: string[]]>([
+  ['real money', { test: false }, [`test ${REAL_MONEY}`]],
+  ['mainnet as a test network', { genesis_hash: MAINNET }, [`genesis_hash ${REAL_MONEY}`]],
+  ['no token', { tokens: {} }, ['tokens is empty: name USDT, USDC or both']],
+  [
+    'one contract for both',
+    { tokens: { USDT: USDC, USDC } },
+    ['tokens.USDC.address is the address of tokens.USDT.address too: give each its own'],
+  ],
+  [
+    'an address of another network',
+    { tokens: { USDT: { address: TOKEN_CONTRACTS.erc20.USDT, decimals: 6 } } },
+    ['tokens.USDT.address must be the address of a token, T and 33 letters'],
+  ],
+  [
+    'a stranger’s endpoint without TLS, for either view',
+    { endpoints: [{ url: 'https://node.example', own: false, solid_url: 'http://node.example' }] },
+    ['endpoints[0].solid_url is not encrypted: use https://, or mark your own node with "own": true'],
+  ],
+  [
+    'a ceiling that no payment fits under',
+    { fee_ceilings: { fee_limit: '1000000' } },
+    ['fee_ceilings.fee_limit must be from 16000000 to 15000000000 sun'],
+  ],
+])('of Tron is refused: %s', (_name, changes, lines) => {
+  expect(read(changes).mistakes).toEqual(lines);
+});

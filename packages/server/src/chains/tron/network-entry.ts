@@ -1,0 +1,86 @@
+import { ASSETS } from '@florin/contract/money';
+import { readTronAddress } from '@florin/signer/tron';
+import Type, { type Static } from 'typebox';
+import { type Complain, checkExplorer, ExplorerEntry, readEndpoints } from '../rpc/entries.ts';
+import type { TronNetwork } from './network.ts';
+
+const closed = { additionalProperties: false };
+const MAINNET = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
+const REAL =
+  'is for coins without value: real money waits for what decision 167 lists. Remove networks.trc20';
+/** What a payment to somebody who never held the token may need, at 100 sun for energy. */
+const FEE_LIMIT_MIN = 16_000_000n;
+/** The network's own limit. */
+const FEE_LIMIT_MAX = 15_000_000_000n;
+
+const Token = Type.Object(
+  {
+    address: Type.String({ description: 'the address of a token, T and 33 letters' }),
+    decimals: Type.Literal(6),
+  },
+  closed,
+);
+
+/** A plain node serves its two views on two ports: `solid_url` is where `/walletsolidity` is, where `url` does not have it. */
+const Endpoints = Type.Array(
+  Type.Union([
+    Type.String(),
+    Type.Object({ url: Type.String(), own: Type.Boolean(), solid_url: Type.Optional(Type.String()) }, closed),
+  ]),
+  { minItems: 1, maxItems: 8, description: 'a list of 1 to 8 endpoints' },
+);
+
+/** A Tron network as it stands in the networks file. */
+export const TronEntry = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 60, description: 'a name of 1 to 60 characters' }),
+    test: Type.Boolean(),
+    endpoints: Endpoints,
+    /** A local node that was started again has another one. */
+    genesis_hash: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'the blockID of block 0, 64 small hex digits',
+    }),
+    tokens: Type.Object({ USDT: Type.Optional(Token), USDC: Type.Optional(Token) }, closed),
+    fee_ceilings: Type.Object(
+      {
+        fee_limit: Type.String({
+          pattern: '^[1-9][0-9]{0,10}$',
+          description: 'sun in decimal digits, as text',
+        }),
+      },
+      closed,
+    ),
+    explorer: ExplorerEntry,
+  },
+  closed,
+);
+export type TronEntry = Static<typeof TronEntry>;
+
+export function readTronEntry(entry: TronEntry, complain: Complain): TronNetwork {
+  const tokens: { USDT?: { contract: string }; USDC?: { contract: string } } = {};
+  for (const asset of ASSETS) {
+    const contract = entry.tokens[asset]?.address;
+    if (contract === undefined) continue;
+    if (readTronAddress(contract) === undefined)
+      complain(`tokens.${asset}.address`, 'must be the address of a token, T and 33 letters');
+    tokens[asset] = { contract };
+  }
+  if (Object.keys(tokens).length === 0) complain('tokens', 'is empty: name USDT, USDC or both');
+  if (tokens.USDT !== undefined && tokens.USDT.contract === tokens.USDC?.contract)
+    complain('tokens.USDC.address', 'is the address of tokens.USDT.address too: give each its own');
+  if (!entry.test || entry.genesis_hash === MAINNET) complain(entry.test ? 'genesis_hash' : 'test', REAL);
+  const feeLimit = BigInt(entry.fee_ceilings.fee_limit);
+  if (feeLimit < FEE_LIMIT_MIN || feeLimit > FEE_LIMIT_MAX)
+    complain('fee_ceilings.fee_limit', `must be from ${FEE_LIMIT_MIN} to ${FEE_LIMIT_MAX} sun`);
+  checkExplorer(entry.explorer, complain);
+  return {
+    name: entry.name,
+    isTest: entry.test,
+    endpoints: readEndpoints(entry.endpoints, complain),
+    genesisHash: entry.genesis_hash,
+    tokens,
+    feeCeilings: { feeLimit },
+    explorer: entry.explorer,
+  };
+}

@@ -1,0 +1,228 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { TOKEN_CONTRACTS } from '../../packages/server/src/chains/addresses/token-contracts.ts';
+import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
+import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { examineLive } from '../../packages/server/src/operator/live-doctor.ts';
+import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { settingCommands } from '../../packages/server/src/operator/settings.ts';
+import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
+import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
+import { readConfig } from '../../packages/server/src/platform/config.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/index.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { FINAL_BLOCKS, TronEnvironment } from '../chains/tron/environment.ts';
+import { KEYS } from '../chains/tron/key-signer.ts';
+import { checkout, TOKEN } from '../checkout/requests.ts';
+import { asOwner } from '../ledger.ts';
+import { TRX } from '../nodes/tron-stage.ts';
+import { bodyOf, caller } from '../payouts/requests.ts';
+import { refunds } from '../refunds/requests.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { startWholeSigner } from '../signer/whole-signer.ts';
+
+// A live store on a local Tron, with a signer behind its socket. Nothing answers for Ethereum.
+
+const WITHIN = { timeout: 40_000, interval: 150 };
+const ETHEREUM_AWAY: EvmNetwork = {
+  name: 'an Ethereum that is away',
+  isTest: true,
+  endpoints: [{ url: 'http://127.0.0.1:1', isOwn: true }],
+  chainId: 31_337,
+  publicEndpoint: null,
+  genesisHash: `0x${'00'.repeat(32)}`,
+  tokens: {},
+  batchPayout: null,
+  sweeper: null,
+  collector: null,
+  finality: { tag: 'finalized', earlyConfirmations: null },
+  feeCeilings: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasPerTransaction: 1_000_000n },
+  explorer: null,
+};
+const TANK = KEYS.hot(0).address;
+const HOT = KEYS.hot(1).address;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'florin-live-tron-'));
+let local: TronEnvironment;
+let signer: Awaited<ReturnType<typeof startWholeSigner>>;
+let service: TestService;
+let merchant: TestMerchant;
+const lines: Record<string, unknown>[] = [];
+
+beforeAll(async () => {
+  local = await TronEnvironment.start();
+  const { genesisHash, feeCeilings } = local.network;
+  signer = await startWholeSigner(
+    (policy) => {
+      Object.assign(policy.networks.trc20, {
+        genesis: genesisHash,
+        tokens: { USDT: local.token('USDT'), USDC: local.token('USDC') },
+        fee_limit: String(feeCeilings.feeLimit),
+        gas_top_up: String(100 * TRX),
+        gas_top_ups_per_day: String(1_000 * TRX),
+      });
+      policy.payouts.approve_above = '1000.00';
+      policy.refunds.approve_above = '1000.00';
+    },
+    // Blocks are made by hand, each 3 seconds after the one before.
+    () => local.node.chain.head.time,
+  );
+  service = await startService({
+    worker: true,
+    log: createLogger('error', { write: (line) => void lines.push(JSON.parse(line)) }),
+    live: { network: ETHEREUM_AWAY, tron: local.network, signer: { socket: signer.socket } },
+  });
+  merchant = await service.createMerchant({ mode: 'live', network: 'trc20' });
+  await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'trc20');
+  await settingCommands(service.app).set('refunds.delay_seconds', '0');
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  await signer?.stop();
+  await local?.node.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What `florin doctor live` says of the network and of the signer. */
+async function examined(genesisHash: string): Promise<Record<string, string>> {
+  const { url } = local.node;
+  const own = { test: true, explorer: null };
+  const erc20 = {
+    ...own,
+    name: 'an Ethereum that is away',
+    endpoints: [{ url: 'http://127.0.0.1:1', own: true }],
+    chain_id: 31_337,
+    genesis_hash: ETHEREUM_AWAY.genesisHash,
+    tokens: { USDT: { address: TOKEN_CONTRACTS.erc20.USDT, decimals: 6 } },
+    contracts: { batch_payout: null, sweeper: null },
+    finality: { tag: 'finalized', early_confirmations: null },
+    fee_ceilings: { max_fee_per_gas: '1', max_priority_fee_per_gas: '1', gas_per_transaction: 1_000_000 },
+  };
+  const trc20 = {
+    ...own,
+    name: 'Tron',
+    endpoints: [{ url, own: true, solid_url: url }],
+    genesis_hash: genesisHash,
+    tokens: { USDT: { address: local.token('USDT'), decimals: 6 } },
+    fee_ceilings: { fee_limit: '100000000' },
+  };
+  const file = path.join(folder, 'networks.json');
+  writeFileSync(file, JSON.stringify({ networks: { erc20, trc20 } }));
+  const env = { FLORIN_NETWORKS_FILE: file, FLORIN_SIGNER: `unix:${signer.socket}` };
+  const checks = await examineLive(readConfig(env, {}, { logLevel: 'silent' }), () =>
+    Promise.reject(new Error('there is no database')),
+  );
+  return Object.fromEntries(checks.map(({ check, found }) => [check, found]));
+}
+
+/** Makes blocks until the answer has these values. */
+async function until(what: () => Promise<unknown>, expected: object): Promise<void> {
+  await vi.waitFor(async () => {
+    await local.mine(1);
+    expect(await what()).toMatchObject(expected);
+  }, WITHIN);
+}
+
+async function expectBooksAgree(): Promise<void> {
+  await local.mine(FINAL_BLOCKS + 1);
+  const { differences, surpluses, unseen } = await verifyLedger(service.app, () => {});
+  expect({ differences, surpluses }).toEqual({ differences: [], surpluses: [] });
+  expect(unseen.filter((line) => line.includes('trc20'))).toEqual([]);
+}
+
+async function paid(tokens: number): Promise<{ paymentId: string; to: string }> {
+  const session = await checkout(service, merchant).open({ amount: tokens * TOKEN, currency: 'USDT' });
+  const row = await getSession(service.app.db, merchant, session.id);
+  const who = { merchantId: merchant.merchantId, mode: 'live', clockOffset: 0 } as const;
+  const { options } = await chooseOption(service.app, who, row, { currency: 'USDT', network: 'trc20' });
+  const to = options[0]?.address ?? '';
+  const amount = BigInt(options[0]?.pay_amount ?? 0);
+  await local.pay([{ from: local.wallet('a payer'), to, asset: 'USDT', amount }]);
+  const payment = () => checkout(service, merchant).payment(session.payment_id);
+  await until(payment, { status: 'completed', amount_received: tokens * TOKEN });
+  return { paymentId: session.payment_id, to };
+}
+
+const attempts = () =>
+  asOwner(
+    service,
+    "select key_ref, status, movement from transfer_attempt where network = 'trc20' order by created_at, ordinal",
+  );
+
+test('the doctor compares the genesis with the node’s and with the policy’s, asks for constant calls and for the history', async () => {
+  const { genesisHash } = local.network;
+  const { endpoint } = local.node;
+  const { host } = new URL(local.node.url);
+  const right = await examined(genesisHash);
+  expect(right.networks).not.toContain(host);
+  expect(right.signer).toContain('it answers and is not frozen');
+  const foreign = '1'.repeat(64);
+  const wrong = await examined(foreign);
+  expect(wrong.networks).toContain(`${host} serves a chain with another first block (${genesisHash})`);
+  expect(wrong.signer).toBe(
+    `its policy is for the Tron of genesis ${genesisHash}, the networks file for ${foreign}`,
+  );
+  await local.give('USDT', local.wallet('somebody'), 1n);
+  await local.mine(FINAL_BLOCKS);
+  endpoint.view.history = false;
+  expect((await examined(genesisHash)).networks).toContain(`${host} keeps no history of transactions`);
+  endpoint.view.history = true;
+  endpoint.view.constant = false;
+  expect((await examined(genesisHash)).networks).toContain(
+    'the node runs no constant calls (vm.supportConstant)',
+  );
+  endpoint.view.constant = true;
+});
+
+test('a payment is credited, its address gets TRX and sweeps itself, a batch and a refund are paid, and the books agree with the node', {
+  timeout: 120_000,
+}, async () => {
+  const deposit = await paid(100);
+  expect(deposit.to).toBe(KEYS.deposit(1, 0).address);
+  await expectBooksAgree();
+  const recipients = ['a recipient', 'another', 'a third'].map((name) => local.wallet(name));
+  const created = await caller(service, merchant).create({
+    ...bodyOf(['1']),
+    currency: 'USDT',
+    items: recipients.map((to, i) => ({
+      real_name: 'Ada Lovelace',
+      network: 'trc20' as const,
+      address: to,
+      amount: `${20 + i}.00`,
+    })),
+  });
+  const id = String(created.json.batch_id);
+  expect(await caller(service, merchant).submit(id)).toMatchObject({ status: 200 });
+  // The deposit has to be swept first, and nobody has TRX yet: everything waits without a signature.
+  await vi.waitFor(async () => {
+    await local.mine(1);
+    expect(lines).toContainEqual(expect.objectContaining({ waiting: 'tank_low' }));
+  }, WITHIN);
+  expect(await attempts()).toEqual([]);
+  local.node.fund(TANK, 1_000 * TRX);
+  await until(() => merchant.sdk.payouts.retrieve(id), { status: 'completed' });
+  const sweeps = async () => (await attempts()).filter(({ key_ref: key }) => key === 'deposit:0');
+  await until(sweeps, [{ status: 'succeeded' }]);
+  const made = await attempts();
+  const gas = made.filter(({ key_ref: key }) => key === 'tank').map(({ movement }) => movement);
+  expect(gas.filter((one) => Object(one).to === 'deposit:0')).toHaveLength(1);
+  expect(gas.filter((one) => Object(one).to === undefined).length).toBeGreaterThan(0);
+  expect(made.filter(({ key_ref: key }) => key === 'hot')).toHaveLength(recipients.length);
+  const refunding = refunds(service, merchant);
+  const { refund_id: refund } = await refunding.refund({
+    payment_id: deposit.paymentId,
+    amount: 7 * TOKEN,
+    currency: 'USDT',
+    address: local.wallet('a payer'),
+  });
+  await until(() => refunding.read(refund), { status: 'succeeded' });
+  await expectBooksAgree();
+  // 100 came, 63 and 7 went.
+  expect(await treasuryCommands(service.app).status()).toMatchObject([
+    { wallet: 'gas_tank', network: 'trc20', address: TANK, coin: expect.stringMatching(/^[0-9]{3}\./) },
+    { wallet: 'hot', network: 'trc20', address: HOT, USDT: '30.00', unswept_USDT: '0.00' },
+  ]);
+});
