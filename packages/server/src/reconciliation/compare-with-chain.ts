@@ -1,6 +1,6 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import type { ChainRegistry } from '../chains/index.ts';
-import type { Chain } from '../chains/port/index.ts';
+import type { Chain, ChainTransfer } from '../chains/port/index.ts';
 import { readBalances, sumOfEntries } from '../ledger/balances/index.ts';
 import { type Balances, coinsOn } from '../ledger/index.ts';
 import { type DepositBooks, readDepositBooks } from '../payments/books/index.ts';
@@ -10,14 +10,26 @@ import { readDeciding } from '../transfers/attempts/index.ts';
 import { listUnsettled, sumPaidByTransfers } from '../transfers/books/index.ts';
 import { compareCoins, type DepositCoins } from './compare-coins.ts';
 import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';
-import { listMovedSince, listOpenSweeps } from './moved-since.ts';
+import {
+  type ByAddress,
+  blocksOf,
+  type Found,
+  type FoundCoins,
+  foundOf,
+  isSpread,
+  newestOf,
+  readFinal,
+  readTogether,
+} from './found-coins.ts';
+import { listMovedSince, listOpenSweeps, type MovedTransfer } from './moved-since.ts';
 
 // Reads the books as of one snapshot, then the chain as of one newer final block. Everything paid in the books was final
 // before, so that block contains it. The status of undecided transactions is read from the chain up to that block. Whatever
 // begins after the snapshot cannot be final yet. So concurrent movements make no difference. A lagging node may report a
 // charge as undecided although its balance includes the coins: these are no surplus.
 // Some networks show many balances as of several blocks. Then what moved in these may be seen or not, and reading may take so long
-// that what began after the snapshot is among it: the transfers of ours that may be in them are read from the books once more.
+// that what began after the snapshot is among it: the transfers of ours that may be in them are read from the books once more, and the
+// addresses that they have moved at once more from the chain, at once (`found-coins.ts`).
 
 export interface MerchantNetwork {
   merchant: Merchant;
@@ -53,6 +65,8 @@ export interface ChainComparison {
   wallet: string;
   /** The operator's own part of the coins; below zero, the loss of a reorganisation. */
   float: bigint;
+  /** As much may be missing besides, as it may be what moved while the balances were read. */
+  hidden: bigint;
   /** Deposit addresses with more coins than is known of, as the nodes tell nothing usable of what came to them. */
   unread: readonly string[];
 }
@@ -70,29 +84,36 @@ export async function compareWithChain(
   const wallets = await chain.hotWallets();
   const sender = wallets.at(-1) ?? '';
   const books = await readBooks(deps.db, { merchant, network });
-  const { addresses } = books.deposits;
-  const found = await readFinal(chain, [...wallets, ...addresses]);
-  const { paid, incoming, outgoing } = await paidUpTo(chain, books, found);
+  const { found, moved, transfers, unread } = await readChain(
+    { db: deps.db, chain },
+    { merchant, network },
+    { books, wallets },
+  );
+  const { paid, incoming, outgoing } = await paidUpTo(chain, books, { found, hot: sender });
   // Coins that are credited and not in final blocks yet count against those that are there and not credited yet.
-  const arrived = withoutEarly(await arrivedUpTo(chain, books.deposits, found), books.deposits.early, found);
+  const arrived = withoutEarly(
+    { ...arrivedIn(transfers, books.deposits, found), unread },
+    books.deposits.early,
+    found,
+  );
   const comparisons: ChainComparison[] = [];
   for (const currency of ASSETS) {
-    const { blocks, coins } = found.get(currency) ?? NOTHING_FOUND;
-    const since = await movedSince(deps.db, { merchant, network }, { books, currency, blocks });
+    const held = foundOf(found, currency);
+    const since = movedSince(books, held, moved.get(currency) ?? []);
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
     // Includes the operator's coins (kept seizures, fills); negative if a reorganisation took some.
     const float = books.balances.get(currency)?.get(`float:${network}`) ?? 0n;
     const credited = coinsOn(books.balances.get(currency), network) + float;
-    const deposits = depositsOf(books, currency, { coins, arrived, begun: since.begun });
-    const { mismatches, surplus } = compareCoins({
+    const deposits = depositsOf(books, currency, { held, arrived, since });
+    const { mismatches, surplus, hidden } = compareCoins({
       expected: credited - unbooked + sumOf(arrived.before.get(currency)),
       hot: {
         address: sender,
         // Rotated ones are the merchant's as well.
-        found: sumAt(coins, wallets),
+        found: sumAt(held.coins, wallets),
         incoming: (incoming.get(currency) ?? 0n) + since.incoming,
         outgoing: (outgoing.get(currency) ?? 0n) + since.outgoing,
-        swept: since.swept,
+        moving: held.together === undefined ? since.betweenWallets : 0n,
       },
       deposits,
     });
@@ -100,23 +121,58 @@ export async function compareWithChain(
       const what = `custody on ${network}: balance of ${address} on the chain`;
       return { currency, what, ...amounts };
     });
-    const unread = deposits.flatMap(({ address, isUnread }) => (isUnread ? [address] : []));
-    comparisons.push({ currency, differences, surplus, wallet: sender, float, unread });
+    const beyond = deposits.flatMap(({ address, isUnread }) => (isUnread ? [address] : []));
+    comparisons.push({ currency, differences, surplus, hidden, wallet: sender, float, unread: beyond });
   }
   return comparisons;
 }
 
-/** The final blocks that balances are as of, each as of one of them. */
-interface BlockRange {
-  from: bigint;
-  to: bigint;
+/** What the chain shows, and what transfers of ours may have moved meanwhile. */
+interface ChainReading {
+  found: Found;
+  /** Of currencies whose balances are as of several blocks. */
+  moved: ReadonlyMap<Asset, readonly MovedTransfer[]>;
+  /** To deposit addresses, up to the newest block of these balances, since the last scan. */
+  transfers: readonly ChainTransfer[];
+  /** `ScanAnswer.unread`: of these addresses there may be more. */
+  unread: ReadonlySet<string>;
 }
 
-type Found = ReadonlyMap<Asset, { blocks: BlockRange; coins: ByAddress }>;
-
-const NOTHING_FOUND = { blocks: { from: 0n, to: 0n }, coins: new Map<string, bigint>() };
-
-type ByAddress = ReadonlyMap<string, bigint>;
+async function readChain(
+  { db, chain }: { db: Db; chain: Chain },
+  { merchant, network }: MerchantNetwork,
+  { books, wallets }: { books: Books; wallets: readonly string[] },
+): Promise<ChainReading> {
+  const { addresses, watch } = books.deposits;
+  const found = await readFinal(chain, [...wallets, ...addresses]);
+  const first = await scanUpTo(chain, books.deposits, newestOf(found));
+  const moved = new Map<Asset, readonly MovedTransfer[]>();
+  const addressOf = new Map(watch.map((one, i) => [one, addresses[i] ?? '']));
+  for (const currency of ASSETS) {
+    const held = foundOf(found, currency);
+    if (!isSpread(held.blocks)) continue;
+    const { from } = held.blocks;
+    const came = first.transfers.filter(({ asset, height }) => asset === currency && height > from);
+    const listMoved = async () => {
+      const { merchantId } = merchant;
+      const since = await listMovedSince(db, { merchantId, network }, { currency, above: from });
+      moved.set(currency, since);
+      const swept = since.flatMap((one) => addressOf.get(one.watch ?? '') ?? []);
+      return [...swept, ...came.map(({ to }) => to)];
+    };
+    found.set(currency, await readTogether(chain, { currency, found: held, wallets }, listMoved));
+  }
+  const again = new Set([...found.values()].flatMap(({ together }) => [...(together?.addresses ?? [])]));
+  const watchAgain = watch.filter((_, i) => again.has(addresses[i] ?? ''));
+  const { cursor } = first;
+  const second = await scanUpTo(chain, { cursor, watch: watchAgain }, newestOf(found));
+  return {
+    found,
+    moved,
+    transfers: [...first.transfers, ...second.transfers],
+    unread: new Set([...first.unread, ...second.unread]),
+  };
+}
 
 const sumOf = (amounts: ByAddress | undefined) =>
   [...(amounts?.values() ?? [])].reduce((sum, amount) => sum + amount, 0n);
@@ -128,7 +184,7 @@ const sumAt = (coins: ByAddress, addresses: readonly string[]) =>
 function depositsOf(
   { deposits, deposited }: Books,
   currency: Asset,
-  { coins, arrived, begun }: { coins: ByAddress; arrived: Arrived; begun: ByAddress },
+  { held, arrived, since }: { held: FoundCoins; arrived: Arrived; since: MovedSince },
 ): (DepositCoins & { isUnread: boolean })[] {
   const expected = new Map(
     deposited.filter((one) => one.currency === currency).map((one) => [one.address, one]),
@@ -136,10 +192,10 @@ function depositsOf(
   return deposits.addresses.map((address, i) => {
     const { min: booked = 0n, max = 0n } = expected.get(address) ?? {};
     const uncredited = arrived.before.get(currency)?.get(address) ?? 0n;
-    const swept = begun.get(deposits.watch[i] ?? '') ?? 0n;
+    const swept = since.begun.get(deposits.watch[i] ?? '') ?? 0n;
     const least = booked + uncredited;
     const most = max + uncredited;
-    const found = coins.get(address) ?? 0n;
+    const found = held.coins.get(address) ?? 0n;
     const within = arrived.within.get(currency)?.get(address) ?? 0n;
     const min = swept < least ? least - swept : least < 0n ? least : 0n;
     // What came to it is told by a later answer: all beyond what must be there may be that. Coins that are missing are missing.
@@ -151,6 +207,7 @@ function depositsOf(
       min,
       max: most,
       arriving: beyond > within ? beyond : within,
+      moving: isSpread(blocksOf(held, address)) ? (since.swept.get(deposits.watch[i] ?? '') ?? 0n) : 0n,
       isUnread: isUnread && found > most + within,
     };
   });
@@ -184,24 +241,13 @@ async function readBooks(db: Db, { merchant, network }: MerchantNetwork): Promis
     });
 }
 
-/** Reads the balances once, each currency as of its own final blocks. */
-async function readFinal(chain: Chain, addresses: readonly string[]): Promise<Found> {
-  const found = new Map<Asset, { blocks: BlockRange; coins: ByAddress }>();
-  for (const currency of ASSETS) {
-    const { height, upTo, balances } = await chain.balances(addresses, currency, 'final');
-    found.set(currency, { blocks: { from: height, to: upTo ?? height }, coins: balances });
-  }
-  return found;
-}
-
 type BySide = Map<Asset, Map<string, bigint>>;
 
 /** Coins at deposit addresses that are not credited: in blocks before those of the balances, and within them. */
 interface Arrived {
   before: BySide;
   within: BySide;
-  /** `ScanAnswer.unread`: of these addresses there may be more. */
-  unread: Set<string>;
+  unread: ReadonlySet<string>;
 }
 
 function addTo(side: BySide, currency: Asset, address: string, amount: bigint): void {
@@ -213,34 +259,47 @@ function addTo(side: BySide, currency: Asset, address: string, amount: bigint): 
 const LOOKS_MAX = 5;
 const LOOK_AGAIN_MS = 300;
 
-/** Transfers in final blocks up to those of the balances that are not credited yet, summed by address. */
-async function arrivedUpTo(chain: Chain, books: DepositBooks, found: Found): Promise<Arrived> {
-  const arrived: Arrived = { before: new Map(), within: new Map(), unread: new Set() };
-  if (books.watch.length === 0) return arrived;
-  const ends = [...found.values()].map(({ blocks }) => blocks.to);
-  const upTo = ends.reduce((most, height) => (height > most ? height : most), 0n);
-  const { watch } = books;
-  for (let { cursor } = books, looks = 0; looks < LOOKS_MAX; ) {
+/** All transfers to these addresses in final blocks after the cursor, up to that block. */
+async function scanUpTo(
+  chain: Chain,
+  { cursor: after, watch }: Pick<DepositBooks, 'cursor' | 'watch'>,
+  upTo: bigint,
+) {
+  const transfers: ChainTransfer[] = [];
+  const unread = new Set<string>();
+  let cursor = after;
+  for (let looks = 0; watch.length > 0 && looks < LOOKS_MAX; ) {
     const page = await chain.scan({ level: 'final', cursor, watch, upTo, isCheck: true });
-    for (const { asset, txId, index, amount, to, height } of page.transfers) {
-      if (asset === null || books.credited.has(`${txId}/${index}`)) continue;
-      const { blocks } = found.get(asset) ?? NOTHING_FOUND;
-      if (height <= blocks.from) addTo(arrived.before, asset, to, amount);
-      else if (height <= blocks.to) addTo(arrived.within, asset, to, amount);
-    }
-    for (const one of page.unread ?? []) arrived.unread.add(one);
+    transfers.push(...page.transfers);
+    for (const one of page.unread ?? []) unread.add(one);
     ({ cursor } = page);
     if (!page.complete) continue;
     if (page.head.finalHeight >= upTo) break;
     looks += 1;
     if (looks < LOOKS_MAX) await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
+  return { transfers, cursor, unread };
+}
+
+/** Transfers that are not credited yet, summed by address. */
+function arrivedIn(
+  transfers: readonly ChainTransfer[],
+  { credited }: DepositBooks,
+  found: Found,
+): Pick<Arrived, 'before' | 'within'> {
+  const arrived = { before: new Map(), within: new Map() };
+  for (const { asset, txId, index, amount, to: address, height } of transfers) {
+    if (asset === null || credited.has(`${txId}/${index}`)) continue;
+    const { from, to } = blocksOf(foundOf(found, asset), address);
+    if (height <= from) addTo(arrived.before, asset, address, amount);
+    else if (height <= to) addTo(arrived.within, asset, address, amount);
+  }
   return arrived;
 }
 
 function withoutEarly(arrived: Arrived, early: DepositBooks['early'], found: Found): Arrived {
   for (const { address, currency, amount, height } of early) {
-    const { from, to } = (found.get(currency) ?? NOTHING_FOUND).blocks;
+    const { from, to } = blocksOf(foundOf(found, currency), address);
     if (height <= from) continue;
     addTo(arrived.before, currency, address, -amount);
     if (height <= to) addTo(arrived.within, currency, address, amount);
@@ -253,7 +312,7 @@ function withoutEarly(arrived: Arrived, early: DepositBooks['early'], found: Fou
  *
  * @returns `paid` by those before these blocks, `outgoing` that those within them may have paid, and `incoming` that any may bring
  */
-async function paidUpTo(chain: Chain, { undecided }: Books, found: Found) {
+async function paidUpTo(chain: Chain, { undecided }: Books, { found, hot }: { found: Found; hot: string }) {
   const [paid, incoming, outgoing] = [
     new Map<Asset, bigint>(),
     new Map<Asset, bigint>(),
@@ -267,7 +326,7 @@ async function paidUpTo(chain: Chain, { undecided }: Books, found: Found) {
   for (const { amounts, counted: booked, currency, versions } of undecided) {
     // The books may count a transaction that a reorganisation removed; it is in no block until it is final again.
     add(paid, currency, [-booked]);
-    const { from, to } = (found.get(currency) ?? NOTHING_FOUND).blocks;
+    const { from, to } = blocksOf(foundOf(found, currency), hot);
     const { status } = await readDeciding(chain, versions);
     const { state, height: at, itemOk, paidBefore } = status;
     const isFinal = state === 'final' && at !== undefined && at <= to;
@@ -292,30 +351,33 @@ async function paidUpTo(chain: Chain, { undecided }: Books, found: Found) {
   return { paid, incoming, outgoing };
 }
 
-/**
- * What transfers of ours may have moved within the blocks of the balances, read after these. Transfers that the snapshot knows as
- * undecided are left to `paidUpTo`, as they are read from the chain.
- *
- * @returns `swept` by all sweeps, and `begun` by those after the snapshot, by watched address
- */
-async function movedSince(
-  db: Db,
-  { merchant, network }: MerchantNetwork,
-  { books, currency, blocks }: { books: Books; currency: Asset; blocks: BlockRange },
-) {
-  const begun = new Map<string, bigint>();
-  let [swept, incoming, outgoing] = [0n, 0n, 0n];
-  if (blocks.to === blocks.from) return { begun, swept, incoming, outgoing };
-  const { merchantId } = merchant;
+/** What transfers of ours may have moved within the blocks of the balances. */
+interface MovedSince {
+  /** By sweeps, and by those after the snapshot, by watched address. */
+  swept: ByAddress;
+  begun: ByAddress;
+  betweenWallets: bigint;
+  /** By what began after the snapshot: to the hot wallet, and out of it. */
+  incoming: bigint;
+  outgoing: bigint;
+}
+
+/** Transfers that the snapshot knows as undecided are left to `paidUpTo`, as they are read from the chain. */
+function movedSince(books: Books, { blocks }: FoundCoins, moved: readonly MovedTransfer[]): MovedSince {
+  const [swept, begun] = [new Map<string, bigint>(), new Map<string, bigint>()];
+  let [betweenWallets, incoming, outgoing] = [0n, 0n, 0n];
+  if (!isSpread(blocks)) return { swept, begun, betweenWallets, incoming, outgoing };
   const known = new Set(books.undecided.flatMap(({ itemIds }) => itemIds));
-  const moved = await listMovedSince(db, { merchantId, network }, { currency, above: blocks.from });
+  const add = (sums: Map<string, bigint>, watch: string, amount: bigint) =>
+    sums.set(watch, (sums.get(watch) ?? 0n) + amount);
   for (const { transferId, amount, watch } of moved) {
-    if (watch !== null) {
-      swept += amount;
-      if (!books.openSweeps.has(transferId)) begun.set(watch, (begun.get(watch) ?? 0n) + amount);
+    if (watch === '') betweenWallets += amount;
+    else if (watch !== null) {
+      add(swept, watch, amount);
+      if (!books.openSweeps.has(transferId)) add(begun, watch, amount);
     } else if (known.has(transferId)) continue;
     else if (amount < 0n) incoming -= amount;
     else outgoing += amount;
   }
-  return { begun, swept, incoming, outgoing };
+  return { swept, begun, betweenWallets, incoming, outgoing };
 }
