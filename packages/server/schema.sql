@@ -677,6 +677,7 @@ CREATE INDEX payment_network ON public.payment USING btree (merchant_id, store_i
 CREATE INDEX payment_order ON public.payment USING btree (merchant_id, store_id, order_id, created_at, payment_id) WHERE (order_id IS NOT NULL);
 CREATE INDEX payment_overpaid ON public.payment USING btree (merchant_id, store_id, created_at, payment_id) WHERE (exceptions @> '["overpaid"]'::jsonb);
 CREATE INDEX payment_payable ON public.payment USING btree (merchant_id, expires_at) WHERE ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'frozen'::text])) AND (chosen_network IS NOT NULL));
+CREATE INDEX payment_payer_email ON public.payment USING btree (merchant_id, store_id, lower(payer_email), created_at) WHERE (payer_email IS NOT NULL);
 CREATE INDEX payment_session_list ON public.payment USING btree (merchant_id, store_id, created_at, session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX payment_session_status ON public.payment USING btree (merchant_id, store_id, status, created_at, session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX payment_status ON public.payment USING btree (merchant_id, store_id, status, created_at, payment_id);

@@ -58,6 +58,15 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByText('onerror').waitFor({ state: 'hidden' });
     expect(page.url()).toContain('order_id=A-1');
+    await page.keyboard.press('Escape');
+    await page.locator('h1').click();
+    await page.keyboard.press('s');
+    await page.getByRole('searchbox').fill(HOSTILE);
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /onerror/ }).waitFor();
+    await looks(page, 'search');
+    await page.goto(`${base()}/payments?order_id=A-1`);
+    await page.getByText('A-1', { exact: true }).waitFor();
     await page.getByRole('heading', { level: 1 }).click();
     await page.keyboard.press('j');
     await page.locator('tr[aria-selected="true"]').waitFor();

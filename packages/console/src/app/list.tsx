@@ -156,7 +156,10 @@ export const Empty = ({ empty: { text, command } }: { empty: ListDefinition<neve
 );
 
 interface RowsProps<T> {
-  definition: Pick<ListDefinition<T>, 'title' | 'columns' | 'idOf' | 'folder'>;
+  definition: Pick<ListDefinition<T>, 'title' | 'columns' | 'idOf' | 'folder'> & {
+    /** Where a row leads, below the store, where rows of several folders are listed. */
+    linkOf?: (row: T) => string;
+  };
   rows: readonly T[];
   /** The row that the keyboard is at. */
   selected?: number;
@@ -165,7 +168,13 @@ interface RowsProps<T> {
 
 /** The table of a list: on a phone each row is a card. */
 export function Rows<T>({
-  definition: { title, columns, idOf, folder },
+  definition: {
+    title,
+    columns,
+    idOf,
+    folder,
+    linkOf = folder === undefined ? undefined : (row) => `${folder}/${encodeURIComponent(idOf(row))}`,
+  },
   rows,
   selected = -1,
   place,
@@ -190,11 +199,8 @@ export function Rows<T>({
                 data-label={column.title}
                 className={column.isNumber ? 'number' : undefined}
               >
-                {at === 0 && folder !== undefined ? (
-                  <Link
-                    to={`/${place.merchant}/${place.store}/${folder}/${encodeURIComponent(idOf(row))}`}
-                    data-open
-                  >
+                {at === 0 && linkOf !== undefined ? (
+                  <Link to={`/${place.merchant}/${place.store}/${linkOf(row)}`} data-open>
                     {column.cell(row)}
                   </Link>
                 ) : (

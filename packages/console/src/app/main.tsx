@@ -54,6 +54,7 @@ const router = createRouter({
       operatorPage('/jobs', () => import('./pages/operator/jobs.tsx'), 'JobsPage'),
     ]),
     shell.addChildren([
+      page('/search', () => import('./pages/search.tsx'), 'SearchPage'),
       page('/payments', () => import('./pages/payments.tsx'), 'PaymentsPage'),
       page('/payments/$id', () => import('./pages/payment.tsx'), 'PaymentPage'),
       page('/refunds', () => import('./pages/refunds.tsx'), 'RefundsPage'),

@@ -6,6 +6,7 @@ export interface SectionLink {
 
 /** The pages of a store, in the order of the menu; the first of a group names it. */
 export const SECTIONS = [
+  { folder: 'search', title: 'Search', needs: 'see' },
   { folder: 'payments', title: 'Payments', needs: 'see' },
   { folder: 'refunds', title: 'Refunds', needs: 'see' },
   { folder: 'payouts', title: 'Payouts', needs: 'see' },

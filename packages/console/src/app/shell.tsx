@@ -114,6 +114,7 @@ function Switch({ me }: { me: Me }) {
 }
 
 const KEYS = [
+  ['s', 'search this store'],
   ['/', 'filter this list'],
   ['j, k', 'next and previous row'],
   ['Enter', 'open the row'],
@@ -242,6 +243,8 @@ function Frame({ base, sections, who, choice, elsewhere, band }: FrameProps) {
 export function Shell() {
   const me = useQuery(meQuery);
   const { merchant, store } = usePlace();
+  const navigate = useNavigate();
+  useKeys({ s: () => void navigate({ to: `/${merchant}/${store}/search` }) });
   if (me.error !== null) return <NotIn error={me.error} />;
   if (me.data === undefined) return null;
   const membership = me.data.merchants.find(({ merchant_id }) => merchant_id === merchant);

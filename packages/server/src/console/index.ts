@@ -11,6 +11,7 @@ import { operatorRoutes } from './routes/operator-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
+import { searchRoutes } from './routes/search-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
 
@@ -49,6 +50,7 @@ export function createConsole(
       ...installationRoutes,
       ...keyRoutes(deps),
       ...requestRoutes(deps),
+      ...searchRoutes(deps),
       ...teamRoutes(deps),
       ...approvalRoutes({ deps, publicUrl }),
     ]),

@@ -1,3 +1,3 @@
 export { type MerchantTime, merchantTime } from './merchant-time.ts';
 export { checkStoreFilter, type Owner, ofStore } from './owner.ts';
-export { cursorIdOf, decodeId, encodeId, type IdKind } from './resource-ids.ts';
+export { cursorIdOf, decodeId, encodeId, ID_PREFIXES, type IdKind } from './resource-ids.ts';
