@@ -150,11 +150,15 @@ test('keys that were exchanged between accounts are used again, right, once the 
   await exchange(one.extendedPublicKey, two.extendedPublicKey);
   await checks.check();
   expect(used()).toEqual([one, two]);
-  // What was refused before takes nothing from who knows the right key.
+  // What was refused before takes nothing from who knows the right key, and hides no rotation.
   await setKey(two.merchantId, 'neither');
   await setKey(one.merchantId, two.extendedPublicKey);
+  const setEpoch = (epoch: number) =>
+    asOwner(service, 'update chain_account set epoch = $2 where merchant_id = $1', [one.merchantId, epoch]);
+  await setEpoch(1);
   await checks.check();
-  expect(used()).toEqual([one, two]);
+  expect(used()).toEqual([{ ...one, epoch: 1 }, two]);
+  await setEpoch(0);
   for (const { merchantId, extendedPublicKey } of [one, two]) await setKey(merchantId, extendedPublicKey);
 });
 

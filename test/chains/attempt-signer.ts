@@ -1,6 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import type { Purpose, RefusalAnswer, SignAnswer } from '@florin/signer/protocol';
-import type { HeldFor, WalletHolder } from '../../packages/server/src/chains/port/wallet-holder.ts';
+import type {
+  HeldFor,
+  HolderLimits,
+  WalletHolder,
+} from '../../packages/server/src/chains/port/wallet-holder.ts';
 import type { AskedSigner, SignRequestOf } from '../../packages/server/src/chains/signing/ask-signer.ts';
 import { placeAttempt } from '../../packages/signer/src/numbering.ts';
 
@@ -17,6 +21,8 @@ export interface Asked {
 export abstract class AttemptSigner<N extends Network> implements AskedSigner<N>, WalletHolder {
   /** Every request, in order. */
   readonly requests: SignRequestOf<N>[] = [];
+  /** What it says of its policy; by default nothing. */
+  policy: HolderLimits | undefined;
   #held: HeldFor | undefined;
   readonly #numbers = new Map<string, Map<bigint, string>>();
   readonly #signed = new Map<string, Asked>();
@@ -40,8 +46,8 @@ export abstract class AttemptSigner<N extends Network> implements AskedSigner<N>
     return { coldOwner: null };
   }
 
-  async limits(): Promise<undefined> {
-    return undefined;
+  async limits(): Promise<HolderLimits | undefined> {
+    return this.policy;
   }
 
   async approvalRules(): Promise<undefined> {

@@ -2,7 +2,9 @@ import { type Address, type Hex, parseEther, parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findAccountFaults } from '../../packages/server/src/chains/index.ts';
+import { SigningBlocked } from '../../packages/server/src/chains/port/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { by } from '../../scripts/local-chain.ts';
 import { PASSPHRASE } from '../chains/evm/real-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
@@ -128,6 +130,12 @@ describe.skipIf(!hasAnvil())('a rotation whose command has died, of a merchant w
       const accounts = { check: 'accounts', status: 'missing', found: expect.stringContaining(line) };
       expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(accounts));
       await expect(subscribed('customer-3')).rejects.toThrow('cannot be charged on this network');
+      // Charges are refused before they take sequences, which payouts would have to fill.
+      const { app } = store.service;
+      const chain = app.chains.of(await getMerchant(app.db, store.merchant.merchantId), 'erc20');
+      await expect(chain.precheckCharges({ asset: 'USDT', charges: [] })).rejects.toBeInstanceOf(
+        SigningBlocked,
+      );
       await setOwner(COLD.address);
       await enable();
       expect(await faults()).toEqual([]);

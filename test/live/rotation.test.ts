@@ -206,7 +206,13 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
         );
       const before = await moves();
       await store.world.list('USDT', hotOf(0));
-      await active(await subscribed());
+      await store.world.mint('USDT', hotOf(0), BigInt(PRICE));
+      // It is still where charges go: they wait, as they would be frozen there.
+      const waiting = await subscribed();
+      const open = "select 1 as open from mandate_activation where status = 'open'";
+      await store.until(async () => await asOwner(store.service, open, []), [{ open: 1 }]);
+      await store.world.mine(3);
+      expect(await waiting.payer.balance()).toBe(FUNDS);
       const { lines, waitMs } = await lookAtRotation(store);
       expect(lines).toEqual([expect.stringContaining('does not leave a rotated wallet')]);
       expect(waitMs).toBeGreaterThan(0);
@@ -219,6 +225,7 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
         { wallet: 'hot', address: hotOf(1) },
       ]);
       await store.world.own('USDT', 'removeBlackList', [hotOf(0)]);
+      await active(waiting);
       expect(await rotate(store)).toMatchObject({ status: 'moving', left_USDT: '0.00' });
       await store.expectSettled();
       expect(await failedTransfers()).toEqual([]);

@@ -164,6 +164,17 @@ describe.skipIf(!hasAnvil())('mandates on an EVM network', () => {
     await expect(world.move(sender, { kind: 'account' })).rejects.toThrow('AlreadyOpen');
   });
 
+  test('a rotation goes by the account that is open, also where the signer signs for no collector by now', async () => {
+    const collectorOf = async (which: EvmSender) =>
+      (await which.readRotation(async () => new Map())).collector;
+    expect(await collectorOf(sender)).toMatchObject({ isMissing: false, operator: world.hot });
+    world.signer.policy = { collector: null, gasTopUp: 1n };
+    expect(await collectorOf(sender)).toMatchObject({ isMissing: false, operator: world.hot });
+    // None is opened then.
+    expect(await collectorOf(world.sender({ collector: COLLECTOR }, 2))).toBeNull();
+    world.signer.policy = undefined;
+  });
+
   test('a contract wallet signs by ERC-1271', async () => {
     await world.client.setAutomine(true);
     const address = await deploy(world.client, TestWallet, [payer.address]);

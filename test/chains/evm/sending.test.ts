@@ -34,6 +34,18 @@ describe.skipIf(!hasAnvil())('sending on an EVM network', () => {
     by.buildTransfer({ ...spec, replaces });
 
   describe('J1 send once', () => {
+    test('J1: a version that would have other contents is not asked for: it is no version', async () => {
+      const spec = await specOf(1);
+      const tx = await sender.buildTransfer(spec);
+      const asked = world.signer.requests.length;
+      await expect(
+        bump({ ...spec, ...payout('USDT', fresh(2)), sequence: spec.sequence ?? '' }, tx),
+      ).rejects.toThrow('other contents');
+      // As after the payout contract was taken out of the networks file.
+      await expect(bump(spec, tx, world.sender({ batchPayout: null }))).rejects.toThrow('other contents');
+      expect(world.signer.requests.length).toBe(asked);
+    });
+
     test('J1: unknown, pending, included, final; the same bytes are known, and paid once', async () => {
       const tx = await sender.buildTransfer(await specOf());
       expect(await sender.status(tx)).toEqual(UNKNOWN);

@@ -189,7 +189,7 @@ export class Accounts {
       const { extendedPublicKey: key } = row;
       const known = this.#known.get(name);
       const isKept = known !== undefined && this.#confirmed.get(name) === known.extendedPublicKey;
-      if (isKept && known.extendedPublicKey !== key) return [[name, known]];
+      if (isKept) return [[name, { ...row, extendedPublicKey: known.extendedPublicKey }]];
       return this.#refused.has(`${name} ${key}`) ? [] : [[name, row]];
     });
     this.#known = new Map(used);

@@ -266,7 +266,8 @@ async function blockOnError(context: SendContext, make: () => Promise<BlockedBy>
       return 'waiting';
     }
     if (error instanceof SigningBlocked) {
-      logOncePerMinute(context, 'fees are at their ceiling, transfers wait', { err: error });
+      const what = error.reason === 'fee' ? 'fees are at their ceiling' : 'the signer would refuse it';
+      logOncePerMinute(context, `${what}, transfers wait`, { err: error });
       return 'waiting';
     }
     if (error instanceof SigningRefused) await recordRefusal(context.deps.db, error.history);

@@ -1,5 +1,5 @@
 import { ownerFault } from '../account-keys.ts';
-import { SigningBlocked, UnbuildableTransfer } from '../port/port-errors.ts';
+import { SignerUnavailable, SigningBlocked, UnbuildableTransfer } from '../port/port-errors.ts';
 import type { TransactionSigner } from './signing.ts';
 
 /**
@@ -20,4 +20,9 @@ export async function assertOwner(
 /** Turns the refusal into one that the page shows, so that no payer signs a mandate that could not be charged. */
 export function asUnbuildable(error: unknown): never {
   throw error instanceof SigningBlocked ? new UnbuildableTransfer(error.message) : error;
+}
+
+/** Passes a refusal on, and nothing else of a signer that does not answer. */
+export function unlessAway(error: unknown): void {
+  if (!(error instanceof SignerUnavailable)) throw error;
 }

@@ -1,4 +1,4 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import type { Movement } from '../port/port.ts';
 import { ChainUnavailable, UnbuildableTransfer } from '../port/port-errors.ts';
 import type { ChargeFault, ChargeTerms, MandateState } from '../port/port-mandates.ts';
@@ -45,11 +45,11 @@ export async function precheckCharges(
   const collector = collectorOf(network);
   const { maxFeePerGas } = priceOf(await readFeeHistory(reads), network.feeCeilings);
   const costs = (use: GasUse) => gasLimit(use, network.feeCeilings.gasPerTransaction) * maxFeePerGas;
-  const token = { sender: wallets.hot, asset, items: [], contract: collector };
-  const { refused } = await readToken(reads, network, token);
   const states = await readStates(merchant, request);
   const isMissing = ({ mandate }: ChargeTerms) => states.get(mandate.mandateId)?.state === 'missing';
-  const account = await readAccount(merchant);
+  const { home, ...account } = await readAccount(merchant);
+  const token = { asset, items: [], contract: collector };
+  const { refused } = await readToken(reads, network, { ...token, sender: home });
   const isReady = refused === null && !account.isAccountMissing && !account.isOtherOperator;
   const tried = isReady ? charges.filter((charge) => !isMissing(charge)) : [];
   // Before what the hot wallet holds: a top-up that is mined in between is counted once too often, and not ordered twice.
@@ -92,11 +92,12 @@ async function readStates(
   );
 }
 
-async function readAccount({
-  network,
-  node,
-  wallets,
-}: MerchantOnNetwork): Promise<Pick<ChargesPrecheck, 'isAccountMissing' | 'isOtherOperator'>> {
+interface ReadAccount extends Pick<ChargesPrecheck, 'isAccountMissing' | 'isOtherOperator'> {
+  /** Where charges go: a rotated wallet, for two days. A token that refuses it fails charges, and what lands there is frozen. */
+  home: Address;
+}
+
+async function readAccount({ network, node, wallets }: MerchantOnNetwork): Promise<ReadAccount> {
   const args = [accountIdOf(wallets)] as const;
   const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args });
   const params = [{ to: collectorOf(network), data }, 'latest'];
@@ -107,9 +108,10 @@ async function readAccount({
       functionName: 'accountAt',
       data: `0x${String(answer).slice(2)}`,
     });
-    const [owner, operator] = result;
+    const [owner, operator, home] = result;
     const isAccountMissing = BigInt(owner) === 0n;
     return {
+      home: isAccountMissing ? wallets.hot : home,
       isAccountMissing,
       isOtherOperator: !isAccountMissing && BigInt(operator) !== BigInt(wallets.hot),
     };

@@ -29,7 +29,7 @@ import {
   UnbuildableTransfer,
 } from '../port/port.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
-import { assertOwner, asUnbuildable } from './assert-owner.ts';
+import { assertOwner, asUnbuildable, unlessAway } from './assert-owner.ts';
 import { buildChargeCall } from './build-charge.ts';
 import {
   buildMovementCall,
@@ -53,10 +53,11 @@ import { readAllowance, readNative, readTank, readToken } from './precheck.ts';
 import { assertPermitted, checkMandate, precheckCharges } from './precheck-charges.ts';
 import { readMandates } from './read-mandates.ts';
 import { type ReadFinalTokens, readRotation } from './read-rotation.ts';
+import { nonceOf, readReplaced } from './replaced.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type SigningOrder, type TransactionSigner } from './signing.ts';
 import { readStatus } from './status.ts';
-import { type Call, readSigned } from './transaction.ts';
+import type { Call } from './transaction.ts';
 
 export interface EvmSenderOptions {
   network: EvmNetwork;
@@ -251,7 +252,9 @@ export class EvmSender {
   }
 
   async precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
-    const { network, node } = this.#options;
+    const { network, node, signer, wallets } = this.#options;
+    // Before anything takes a sequence. A signer that is away says nothing against it.
+    await assertOwner(signer, wallets).catch(unlessAway);
     const checked = await precheckCharges({ network, node, wallets: this.#own }, request);
     return { ...checked, tank: { ...checked.tank, ...(await this.#topUpLimit()) } };
   }
@@ -273,13 +276,16 @@ export class EvmSender {
   async readRotation(readFinalTokens: ReadFinalTokens): Promise<Omit<RotationFacts, 'finalTime'>> {
     const { network, node, signer } = this.#options;
     const limits = await signer.limits();
-    const collector = limits?.collector === null ? null : network.collector;
-    const facts = await readRotation(
-      { network: { ...network, collector }, node, wallets: this.#own },
-      readFinalTokens,
-    );
+    const facts = await readRotation({ network, node, wallets: this.#own }, readFinalTokens);
     const topUpMax = limits === undefined ? {} : { topUpMax: limits.gasTopUp };
-    return { ...facts, tank: { ...facts.tank, ...topUpMax } };
+    // A signer that signs for no collector opens no account there. One that is open names wallets all the same: a rotation is not over
+    // before it names the present one, also where charges were stopped by the policy meanwhile.
+    const isUnused = limits?.collector === null && facts.collector?.isMissing === true;
+    return {
+      ...facts,
+      collector: isUnused ? null : facts.collector,
+      tank: { ...facts.tank, ...topUpMax },
+    };
   }
 
   async nativeBalance(address: string): Promise<bigint> {
@@ -289,7 +295,7 @@ export class EvmSender {
   async #sign(order: Order, { call, purpose, itemIds, delegating }: BuiltTransaction): Promise<SignedTx> {
     const { network, signer, wallets } = this.#options;
     const nonce = nonceOf(order.sequence);
-    const fees = await this.#priceFor(order, nonce);
+    const fees = await this.#priceFor(order, nonce, call);
     const isTank = order.keyRef === 'tank';
     const wallet = isTank ? { address: this.#tank, epoch: 0 } : walletAt(this.#own, order.keyRef);
     const { address: sender, epoch } = wallet;
@@ -315,14 +321,11 @@ export class EvmSender {
     };
   }
 
-  async #priceFor({ replaces, isFill = false }: Order, nonce: number): Promise<Fees> {
+  async #priceFor({ replaces, isFill = false }: Order, nonce: number, call: Call): Promise<Fees> {
     const { feeCeilings } = this.#options.network;
     const history = await readFeeHistory(this.#reads);
     if (replaces === undefined) return priceOf(history, feeCeilings);
-    const replaced = readSigned(replaces.raw);
-    if (replaced === undefined || replaced.nonce !== nonce) {
-      throw new UnbuildableTransfer('what is replaced has another sequence');
-    }
+    const replaced = readReplaced(replaces, nonce, isFill ? undefined : call);
     return replacementOf(replaced, history, { ceilings: feeCeilings, isFill });
   }
 
@@ -388,13 +391,4 @@ interface BuiltTransaction {
   purpose: Purpose;
   itemIds: readonly string[];
   delegating?: NonNullable<SigningOrder['delegating']>;
-}
-
-const SEQUENCE_FORM = /^(0|[1-9][0-9]{0,14})$/;
-
-function nonceOf(sequence: string | undefined): number {
-  if (sequence === undefined || !SEQUENCE_FORM.test(sequence)) {
-    throw new UnbuildableTransfer('a transaction on this network needs a reserved sequence');
-  }
-  return Number(sequence);
 }

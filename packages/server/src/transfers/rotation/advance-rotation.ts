@@ -65,7 +65,7 @@ export async function advanceRotation(
     if (error instanceof WalletRotated) await deps.chains.refresh();
     else if (!isPassing(error)) throw error;
     deps.log.warn({ merchantId: merchant.merchantId, network, err: error }, 'a rotation waits');
-    return after(error instanceof WalletRotated ? 0 : RETRY_MS);
+    return after(error instanceof WalletRotated ? SOON_MS : RETRY_MS);
   }
 }
 
