@@ -53,6 +53,18 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await page.getByRole('button', { name: 'Go on' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
     expect((await merchant.sdk.payouts.retrieve(made.batch_id)).status).toBe('completed');
+    await page.getByRole('link', { name: 'Balances' }).click();
+    await page
+      .getByRole('table', { name: 'USDT' })
+      .getByRole('row', { name: /Reserved by payouts 0/ })
+      .waitFor();
+    await looks(page, 'balances');
+    await page
+      .getByRole('table', { name: 'USDT' })
+      .getByRole('link', { name: 'payout_hold', exact: true })
+      .click();
+    await page.getByRole('link', { name: made.batch_id }).first().waitFor();
+    await looks(page, 'ledger');
     expect(faults.filter((fault) => !fault.includes('status of 403'))).toEqual([]);
     await page.context().close();
     const viewer = await signIn('viewer');

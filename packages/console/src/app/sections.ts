@@ -14,6 +14,8 @@ export const SECTIONS = [
   { folder: 'customers', title: 'Customers', needs: 'see' },
   { folder: 'subscriptions', title: 'Subscriptions', needs: 'see' },
   { folder: 'invoices', title: 'Invoices', needs: 'see' },
+  { folder: 'balances', title: 'Balances', needs: 'see' },
+  { folder: 'ledger', title: 'Ledger', needs: 'see' },
   { folder: 'keys', title: 'API keys', needs: 'edit_keys', group: 'Developers' },
   { folder: 'requests', title: 'Request log', needs: 'see_requests', group: 'Developers' },
   { folder: 'events', title: 'Events', needs: 'see_requests', group: 'Developers' },
