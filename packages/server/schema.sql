@@ -882,6 +882,7 @@ create table public.payout_item (
   constraint payout_item_status_check CHECK ((status = ANY (ARRAY['valid'::text, 'invalid'::text, 'queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
 CREATE UNIQUE INDEX payout_item_id ON public.payout_item USING btree (merchant_id, item_id);
+CREATE INDEX payout_item_look ON public.payout_item USING btree (merchant_id, network, lower(("left"(replace(address, '0x'::text, ''::text), 4) || "right"(address, 4)))) WHERE (status = 'succeeded'::text);
 
 create table public.payout_quota (
   merchant_id uuid not null,
@@ -961,6 +962,7 @@ create table public.refund (
 CREATE INDEX refund_address ON public.refund USING btree (merchant_id, store_id, address, created_at, refund_id) WHERE (address IS NOT NULL);
 CREATE INDEX refund_currency ON public.refund USING btree (merchant_id, store_id, currency, created_at, refund_id);
 CREATE INDEX refund_list ON public.refund USING btree (merchant_id, store_id, created_at, refund_id);
+CREATE INDEX refund_look ON public.refund USING btree (merchant_id, network, lower(("left"(replace(address, '0x'::text, ''::text), 4) || "right"(address, 4)))) WHERE (status = 'succeeded'::text);
 CREATE INDEX refund_network ON public.refund USING btree (merchant_id, store_id, network, created_at, refund_id);
 CREATE INDEX refund_open ON public.refund USING btree (merchant_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX refund_payment ON public.refund USING btree (merchant_id, payment_id);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { approvalCommands } from '../../packages/server/src/operator/approvals.ts';
 import { configure } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
@@ -212,6 +213,7 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await looks(page, 'approvals');
     await page.getByRole('link', { name: '12.35 USDT' }).click();
     await page.getByText('Waits for approval').waitFor();
+    await page.getByText('Your session decides, which is weaker').waitFor();
     await looks(page, 'approval');
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('dialog').getByText('Approve 12.35 USDT to 1 recipient').waitFor();
@@ -223,6 +225,7 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await page.getByText('rejected', { exact: true }).waitFor();
     expect([faults, await page.title()]).toEqual([[], 'Florin console']);
     await page.context().close();
+    await twoSignByPasskey(submitted);
     const finance = await signIn('finance');
     await finance.page.goto(`${base()}/payouts/${await submitted('12.37')}`);
     await finance.page.getByText('Waits for approval').waitFor();
@@ -230,4 +233,58 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     expect(await finance.page.getByRole('button', { name: /Approve|Reject/ }).count()).toBe(0);
     await finance.page.context().close();
   });
+
+  /** A browser with a passkey of somebody who approves. */
+  async function withPasskey(role: string) {
+    const person = await signIn(role);
+    const { page } = person;
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('WebAuthn.enable');
+    await devTools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.goto(new URL('/console/account', base()).href);
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('Your passkey is set up.').waitFor();
+    await sql`update console_session set proved_at_ms = 0 where user_id = ${person.userId}`.execute(
+      service.app.db,
+    );
+    return person;
+  }
+
+  /** Two people in two browsers approve one batch, each asked once, by the passkey. */
+  async function twoSignByPasskey(submitted: (amount: string) => Promise<string>): Promise<void> {
+    await configure(service, merchant, { approvals: '2' });
+    const batch = await submitted('12.38');
+    const { erc20 } = await merchant.sdk.testHelpers.addresses();
+    const alike = `${erc20.succeed.slice(0, 6)}${'1'.repeat(32)}${erc20.succeed.slice(-4)}`;
+    await sql`update payout_item set address = ${alike.toLowerCase()}
+      where status = 'succeeded' and address = ${erc20.succeed}`.execute(service.app.db);
+    for (const role of ['approver', 'owner']) {
+      const { page, faults, email } = await withPasskey(role);
+      await page.goto(`${base()}/payouts/${batch}`);
+      await page.getByText('What you sign').waitFor();
+      await page.getByText(`looks like ${alike.toLowerCase()}`).waitFor();
+      if (role === 'owner') await looks(page, 'approval-passkey');
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const { approvals } = await approvalCommands(service.app, service.baseUrl).verify({ id: batch });
+      expect(approvals.find(({ name }) => name === email)).toMatchObject({
+        by: 'passkey',
+        strength: 'signed',
+      });
+      expect(faults).toEqual([]);
+      if (role === 'owner') await page.getByText('completed', { exact: true }).waitFor();
+      await page.context().close();
+    }
+    await configure(service, merchant, { approvals: '1' });
+  }
 });

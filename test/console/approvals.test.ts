@@ -204,6 +204,12 @@ test('a passkey approves and rejects without another proof, is kept whole, and i
     await signIn(service, merchant, 'owner'),
   ];
   const [batch, second] = [await submitted(finance), await submitted(finance)];
+  const waiting: { payout_batches: { batch_id: string }[] } = Object(
+    (await approver.call(own('/approvals'))).body,
+  );
+  const ids = waiting.payout_batches.map(({ batch_id }) => batch_id);
+  // The one that has waited longer comes first.
+  expect(ids.filter((id) => id === batch || id === second)).toEqual([batch, second]);
   const path = `/payout-batches/${batch}`;
   const shown = async (by: Person) => (await by.call(own(`${path}/decision`))).body;
   expect(await shown(approver)).toMatchObject({

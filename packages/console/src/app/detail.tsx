@@ -78,21 +78,21 @@ export const Facts = ({ facts }: { facts: readonly (readonly [name: string, valu
   </dl>
 );
 
+interface Sent {
+  path: string;
+  body?: object;
+  method?: 'POST' | 'PUT' | 'DELETE';
+  idempotencyKey?: string;
+}
+
 /** A change of what the page shows: afterwards everything on it is read again. */
-export function useChange<Input>(
-  send: (input: Input) => {
-    path: string;
-    body?: object;
-    method?: 'POST' | 'PUT' | 'DELETE';
-    idempotencyKey?: string;
-  },
-) {
+export function useChange<Input>(send: (input: Input) => Sent | Promise<Sent>) {
   const place = usePlace();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (input: Input) => {
-      const { path, ...options } = send(input);
-      return change<unknown>(path, { place, ...options });
+    mutationFn: async (input: Input) => {
+      const { path, ...options } = await send(input);
+      return await change<unknown>(path, { place, ...options });
     },
     onSettled: () => client.invalidateQueries(),
     // Answers may hold secrets: they are kept nowhere.
@@ -105,14 +105,18 @@ interface ActionProps {
   /** Asked before it is done. */
   question: string;
   path: string;
-  body?: object;
+  /** What is made once the person has said yes, such as the answer of a passkey, is a function. */
+  body?: object | (() => Promise<object>);
   method?: 'POST' | 'PUT' | 'DELETE';
   isDangerous?: boolean;
 }
 
 /** A button that changes what the page shows, once it was asked about. */
-export function Action({ label, question, isDangerous = false, ...sent }: ActionProps) {
-  const { mutate, isPending, error, reset } = useChange<void>(() => sent);
+export function Action({ label, question, isDangerous = false, body, ...sent }: ActionProps) {
+  const { mutate, isPending, error, reset } = useChange<void>(async () => ({
+    ...sent,
+    ...(body === undefined ? {} : { body: typeof body === 'function' ? await body() : body }),
+  }));
   const [isAsked, setAsked] = useState(false);
   const close = () => {
     setAsked(false);

@@ -69,6 +69,7 @@ export function ApprovalsPage() {
           one to decide on it.
         </Text>
       )}
+      {query.data?.has_more === true && <Text size="sm">The 100 that have waited longest are shown.</Text>}
       {batches.length > 0 && (
         <Section title="Payouts">
           <Rows definition={BATCHES} rows={batches} place={place} />

@@ -1,5 +1,9 @@
-import { Action } from '../detail.tsx';
-import { useMay, usePlace } from '../place.ts';
+import { Alert, Table, Text } from '@mantine/core';
+import { Action, Facts, Section } from '../detail.tsx';
+import { amountText, NETWORK_NAMES, numbered } from '../format.tsx';
+import { useMay } from '../place.ts';
+import { Trouble } from '../trouble.tsx';
+import { askPasskey, type Decision, type Recipient, useDecision } from './decision.ts';
 
 interface DecideProps {
   /** Of the resource, below its merchant: `/refunds/re_…` */
@@ -8,21 +12,110 @@ interface DecideProps {
   sum: string;
 }
 
-/** Approves or rejects what waits for it. */
+const KINDS = [
+  { label: 'Approve', decision: 'approved', isDangerous: false },
+  { label: 'Reject', decision: 'rejected', isDangerous: true },
+] as const;
+
+const questionOf = (decision: string, sum: string) =>
+  decision === 'approved' ? `Approve ${sum}?` : `Reject ${sum}? Nobody is paid, and the money is free again.`;
+
+/** Approves or rejects what waits for it, by passkey where the person has one that counts. */
 export function Decide({ resource, sum }: DecideProps) {
-  const { merchant } = usePlace();
-  if (!useMay('approve')) return null;
-  const path = `/console/api/merchants/${merchant}${resource}/decision`;
+  const mayApprove = useMay('approve');
+  const { path, query } = useDecision(resource);
+  const shown = query.data;
+  if (!mayApprove || shown === undefined) return null;
+  const { way, digest } = shown;
+  return KINDS.map(({ label, decision, isDangerous }) => (
+    <Action
+      key={label}
+      label={label}
+      question={questionOf(decision, sum)}
+      isDangerous={isDangerous}
+      {...(way === 'passkey'
+        ? { path: `${path}/passkey`, body: () => askPasskey(path, { decision, digest }) }
+        : { path, body: { decision } })}
+    />
+  ));
+}
+
+const isMarked = ({ is_new: isNew, looks_like: looksLike }: Recipient) => isNew || looksLike !== null;
+
+/** Recipients whom somebody should look at. */
+const Marked = ({ shown: { recipients, currency } }: { shown: Decision }) => (
+  <Table className="list" aria-label="Recipients to look at">
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th>Row</Table.Th>
+        <Table.Th>Address</Table.Th>
+        <Table.Th className="number">Amount</Table.Th>
+        <Table.Th>Why</Table.Th>
+      </Table.Tr>
+    </Table.Thead>
+    <Table.Tbody>
+      {recipients.map((one, row) =>
+        isMarked(one) ? (
+          // Two rows may pay one address.
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows keep their places
+          <Table.Tr key={row}>
+            <Table.Td data-label="Row">{row + 1}</Table.Td>
+            <Table.Td data-label="Address" className="digest">
+              {one.address}
+            </Table.Td>
+            <Table.Td data-label="Amount" className="number">
+              {amountText(Number(one.amount), currency)}
+            </Table.Td>
+            <Table.Td data-label="Why">
+              {one.looks_like === null ? (
+                'never paid before'
+              ) : (
+                <Text size="sm" c="var(--bad)" className="digest">
+                  looks like {one.looks_like}, which was paid before, and is another address
+                </Text>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ) : null,
+      )}
+    </Table.Tbody>
+  </Table>
+);
+
+/** What is signed, for whoever may approve it. */
+export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
+  const { query } = useDecision(resource);
+  const shown = query.data;
+  if (query.error !== null) return <Trouble error={query.error} retry={() => void query.refetch()} />;
+  if (shown === undefined) return null;
+  const alike = shown.recipients.filter(({ looks_like: looksLike }) => looksLike !== null).length;
   return (
-    <>
-      <Action label="Approve" question={`Approve ${sum}?`} path={path} body={{ decision: 'approved' }} />
-      <Action
-        label="Reject"
-        question={`Reject ${sum}? Nobody is paid, and the money is free again.`}
-        path={path}
-        body={{ decision: 'rejected' }}
-        isDangerous
+    <Section title="What you sign">
+      {alike > 0 && (
+        <Alert color="red" variant="outline" title={`${numbered(alike, 'recipient')} to compare`}>
+          An address begins and ends like one that was paid before, and is another one. Ask the recipient by
+          another way before you approve.
+        </Alert>
+      )}
+      {shown.hint !== null && (
+        <Alert color="orange" variant="outline" title="Your session decides, which is weaker">
+          {shown.hint}
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          ['Network', NETWORK_NAMES[shown.network]],
+          ['Recipients', shown.count],
+          ['Sum', amountText(Number(shown.total), shown.currency)],
+          [
+            'Digest',
+            <span key="digest" className="digest">
+              {shown.digest}
+            </span>,
+          ],
+        ]}
       />
-    </>
+      {shown.recipients.some(isMarked) && <Marked shown={shown} />}
+    </Section>
   );
 }

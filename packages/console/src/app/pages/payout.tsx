@@ -7,7 +7,7 @@ import { Action, Detail, Facts, Section } from '../detail.tsx';
 import { NETWORK_NAMES, numbered, Status, Time } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
 import { Trouble } from '../trouble.tsx';
-import { Decide } from './decide.tsx';
+import { Decide, Signed } from './decide.tsx';
 import { allItems, PAYOUT_BATCHES, PayoutItems } from './payout-items.tsx';
 
 /** Until a worker takes it. */
@@ -108,6 +108,7 @@ export const PayoutPage = () => (
           </Alert>
         )}
         <Facts facts={factsOf(batch)} />
+        {batch.status === 'pending_approval' && <Signed resource={`/payout-batches/${batch.batch_id}`} />}
         <Section title="Items">
           {batch.failed_count > 0 && <FailedRows batch={batch} />}
           <PayoutItems batch={batch} />

@@ -4,7 +4,7 @@ import { Amount, amountText, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
-import { Decide } from './decide.tsx';
+import { Decide, Signed } from './decide.tsx';
 import { useWaiting } from './waiting.ts';
 
 const PATH = '/api/v1/refunds';
@@ -61,6 +61,7 @@ const factsOf = (refund: Refund) =>
 
 export function RefundPage() {
   const mayCancel = useMay('refund');
+  const mayApprove = useMay('approve');
   const waiting = new Set(useWaiting().data?.refunds.map(({ refund_id }) => refund_id));
   return (
     <Detail<Refund>
@@ -86,7 +87,14 @@ export function RefundPage() {
         </>
       )}
     >
-      {(refund) => <Facts facts={factsOf(refund)} />}
+      {(refund) => (
+        <>
+          <Facts facts={factsOf(refund)} />
+          {mayApprove && waiting.has(refund.refund_id) && (
+            <Signed resource={`/refunds/${encodeURIComponent(refund.refund_id)}`} />
+          )}
+        </>
+      )}
     </Detail>
   );
 }

@@ -8,6 +8,8 @@ const REFRESH_MS = 10_000;
 interface Waiting {
   payout_batches: PayoutBatch[];
   refunds: Refund[];
+  /** More wait than are shown. */
+  has_more: boolean;
 }
 
 /** Payouts and refunds of the merchant that wait for approval. People who may not approve send no request for them. */

@@ -1,7 +1,12 @@
 import { Currency, Network, PayoutBatch, Refund } from '@florin/contract/schemas';
 import { type Subject, statementOf } from '@florin/signer/statement';
 import Type, { type Static } from 'typebox';
-import { decideApproval, listWaitingBatches, payoutStatement } from '../../payouts/approvals/index.ts';
+import {
+  decideApproval,
+  listPaidAlike,
+  listWaitingBatches,
+  payoutStatement,
+} from '../../payouts/approvals/index.ts';
 import { presentBatch } from '../../payouts/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { Fail } from '../../platform/fail.ts';
@@ -10,6 +15,7 @@ import {
   decideRefund,
   findByOwnId,
   listAwaitingApproval,
+  listRefundedAlike,
   refundAuthorities,
 } from '../../refunds/approvals/index.ts';
 import { presentRefund, type RefundDeps } from '../../refunds/index.ts';
@@ -17,6 +23,7 @@ import { approverOf } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { decodeId } from '../../tenancy/index.ts';
 import type { signedApprovals } from '../../transfers/approvals/index.ts';
+import { lookOf, markRecipient } from '../../transfers/recipients/index.ts';
 import { type ConsoleDeps, passkeys, users } from '../accounts/index.ts';
 import { askForDecision, type Deciding, signedByPasskey, wayOf } from '../passkey-decisions.ts';
 import { userOf } from './own.ts';
@@ -167,7 +174,17 @@ const Content = Type.Object({
   count: Type.Integer(),
   total: Type.String({ description: 'Units of the token.' }),
   digest: Type.String({ description: 'Of network, token, recipient, amount, memo and place of each item.' }),
-  recipients: Type.Array(Type.Object({ address: Type.String(), amount: Type.String() })),
+  recipients: Type.Array(
+    Type.Object({
+      address: Type.String(),
+      amount: Type.String(),
+      is_new: Type.Boolean({ description: 'The merchant has never paid this address.' }),
+      looks_like: Type.Union([Type.String(), Type.Null()], {
+        description:
+          'An address that was paid before, has the same four characters at both ends, and is another one.',
+      }),
+    }),
+  ),
   way: Type.Union([Type.Literal('passkey'), Type.Literal('session')], {
     description:
       'How the person decides: a signature of their passkey, or the session alone, which is weaker.',
@@ -176,6 +193,19 @@ const Content = Type.Object({
     description: 'What keeps the person from deciding by passkey.',
   }),
 });
+
+/** Recipients, compared with whom the merchant has paid before. */
+async function markedOf({ db }: ApprovalDeps, merchantId: string, { network, items }: Subject) {
+  const looks = [...new Set(items.map(({ to }) => lookOf(to)))];
+  const paid = [
+    ...(await listPaidAlike(db, merchantId, network, looks)),
+    ...(await listRefundedAlike(db, merchantId, network, looks)),
+  ];
+  return items.map(({ to: address, amount }) => {
+    const { isNew, looksLike } = markRecipient(address, paid);
+    return { address, amount, is_new: isNew, looks_like: looksLike };
+  });
+}
 
 const contentRoute = (place: Place, { path, noun, words, find }: Kind): Route =>
   defineRoute({
@@ -191,10 +221,10 @@ const contentRoute = (place: Place, { path, noun, words, find }: Kind): Route =>
     handle: async (request) => {
       const decidable = await find(place.deps, request.caller, request.params.id);
       const subject = await decidable.subject();
-      const { network, asset, items } = subject;
+      const { network, asset } = subject;
       const { kind, hint } = await wayOf(place.deps, await decidingOf(place, request));
       const { count, total, items: digest } = statementOf(subject, 0);
-      const recipients = items.map(({ to, amount }) => ({ address: to, amount }));
+      const recipients = await markedOf(place.deps, request.caller.merchantId, subject);
       return { body: { network, currency: asset, count, total, digest, recipients, way: kind, hint } };
     },
   });

@@ -2,3 +2,4 @@ export { countPendingApproval, listWaitingBatches } from './approval-queries.ts'
 export { payoutAuthority, payoutDecisions, payoutStatement } from './authority.ts';
 export { decideApproval } from './decide-approval.ts';
 export { decideLost, type LostVerdict } from './decide-lost.ts';
+export { listPaidAlike } from './paid-before.ts';

@@ -44,6 +44,22 @@ export async function listAwaitingApproval(
   return await (merchantId === undefined ? waiting : waiting.where('merchant_id', '=', merchantId)).execute();
 }
 
+/** Addresses that a merchant's refunds have paid, of those that look so. @param looks by `lookOf` */
+export async function listRefundedAlike(
+  db: Db,
+  merchantId: string,
+  network: RefundRow['network'],
+  looks: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select distinct address from refund
+    where merchant_id = ${merchantId} and network = ${network} and status = 'succeeded'
+      and lower(left(replace(address, '0x', ''), 4) || right(address, 4)) = any(${looks}::text[])`.execute(
+    db,
+  );
+  return rows.map(({ address }) => address);
+}
+
 /**
  * Finds a refund by the merchant's own `refund_id`, for operators' commands.
  *

@@ -1,4 +1,9 @@
-export { countAwaitingApproval, findByOwnId, listAwaitingApproval } from './approval-queries.ts';
+export {
+  countAwaitingApproval,
+  findByOwnId,
+  listAwaitingApproval,
+  listRefundedAlike,
+} from './approval-queries.ts';
 export * as refundAuthorities from './authority.ts';
 export { decideRefund } from './decide-approval.ts';
 export { decideLostRefund, type LostRefundVerdict } from './decide-lost.ts';

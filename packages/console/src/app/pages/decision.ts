@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query';
+import { call, pathWith } from '../api.ts';
+import { useMay, usePlace } from '../place.ts';
+
+export interface Recipient {
+  address: string;
+  amount: string;
+  is_new: boolean;
+  looks_like: string | null;
+}
+
+/** What is signed, and how this person may decide on it. */
+export interface Decision {
+  network: string;
+  currency: string;
+  count: number;
+  total: string;
+  digest: string;
+  recipients: Recipient[];
+  way: 'passkey' | 'session';
+  hint: string | null;
+}
+
+const pathOf = (merchant: string, resource: string) =>
+  `/console/api/merchants/${merchant}${resource}/decision`;
+
+/** @param resource below its merchant: `/refunds/re_…` */
+export function useDecision(resource: string) {
+  const place = usePlace();
+  const path = pathOf(place.merchant, resource);
+  const query = useQuery({
+    queryKey: ['decision', place, path],
+    queryFn: ({ signal }) => call<Decision>(path, { place, signal }),
+    enabled: useMay('approve'),
+  });
+  return { path, query };
+}
+
+interface Asked {
+  valid_until: number;
+  digest: string;
+  options: PublicKeyCredentialRequestOptionsJSON;
+}
+
+/** Asks the passkey for a decision on what the page shows. @returns the body of the change */
+export async function askPasskey(
+  path: string,
+  { decision, digest }: { decision: 'approved' | 'rejected'; digest: string },
+): Promise<object> {
+  const asked = await call<Asked>(pathWith(`${path}/options`, { decision }));
+  if (asked.digest !== digest) throw new Error('What is paid has changed: read it again.');
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.options);
+  const credential = await navigator.credentials.get({ publicKey });
+  if (!(credential instanceof PublicKeyCredential)) throw new Error('No passkey has answered.');
+  return { decision, valid_until: asked.valid_until, credential: credential.toJSON() };
+}

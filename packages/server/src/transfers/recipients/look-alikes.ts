@@ -1,0 +1,26 @@
+/** An address as lists show it: its first and last four characters, without the 0x that all of a network have. */
+export const lookOf = (address: string): string => {
+  const characters = address.replace('0x', '');
+  return (characters.slice(0, 4) + characters.slice(-4)).toLowerCase();
+};
+
+/** Case is a checksum in hex, and another address in base58. */
+const sameAddress = (address: string) => (address.startsWith('0x') ? address.toLowerCase() : address);
+
+export interface RecipientMark {
+  /** Whether the merchant has never paid this address. */
+  isNew: boolean;
+  /** An address that was paid, and that this one looks like and is not. */
+  looksLike: string | null;
+}
+
+/**
+ * Compares a recipient with those who were paid before. Whoever wants money sent to them makes an address that looks like a
+ * known one at both ends.
+ */
+export function markRecipient(address: string, paid: readonly string[]): RecipientMark {
+  const own = sameAddress(address);
+  const isNew = !paid.some((one) => sameAddress(one) === own);
+  const alike = paid.find((one) => lookOf(one) === lookOf(address) && sameAddress(one) !== own);
+  return { isNew, looksLike: isNew ? (alike ?? null) : null };
+}
