@@ -7,7 +7,7 @@ const PACKAGES = path.join(ROOT, 'packages');
 /** What a module's code may be at most, in lines with comments and without tests. The longest path that fits counts. */
 const BUDGETS: Readonly<Record<string, number>> = {
   cli: 6_700,
-  console: 6_000,
+  console: 6_300,
   // The reader of payout files came here from the command line.
   contract: 3_500,
   'embedded-postgres': 900,
