@@ -140,9 +140,15 @@ class Lookups {
   async read(db: Db): Promise<Found[]> {
     if (this.#ids.length === 0) return [];
     const { table, key, kind, columns } = PLACES[this.#of];
+    const { merchantId, storeId } = this.#owner;
+    const isOfStore = this.#of !== 'customer';
+    // By the primary key alone: with the store or an order beside it the planner walks through all rows of the store.
     const { rows } = await sql<Row>`
-      select ${columns}, created_at from ${sql.table(table)}
-      where ${this.#owned} and ${sql.ref(key)} = any(array(${sql.join(this.#ids, sql` union all `)}))
+      with found as materialized (
+        select ${columns}, created_at ${isOfStore ? sql`, store_id` : sql``} from ${sql.table(table)}
+        where merchant_id = ${merchantId} and ${sql.ref(key)} = any(array(${sql.join(this.#ids, sql` union all `)}))
+      )
+      select * from found ${isOfStore ? sql`where store_id = ${storeId}` : sql``}
       order by created_at desc limit ${EACH_MAX}`.execute(db);
     return rows.map((row) => ({
       kind: this.#of,
