@@ -4,7 +4,7 @@ import type { App } from '../../packages/server/src/app.ts';
 import type { ChainRegistry } from '../../packages/server/src/chains/index.ts';
 import type { Chain, SignedTx } from '../../packages/server/src/chains/port/index.ts';
 import type { TransferSpec } from '../../packages/server/src/chains/port/port.ts';
-import { SWEPT_JOB, settleSweeps, sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
+import { SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
 import { CHARGE_DECIDED_JOB } from '../../packages/server/src/payment-methods/charges/index.ts';
 import { CREDITED_JOB } from '../../packages/server/src/payments/deposits/jobs.ts';
 import { PROCESS_JOB, SETTLE_JOB } from '../../packages/server/src/payouts/jobs.ts';
@@ -15,7 +15,11 @@ import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform
 import { type ClaimedJob, newFence } from '../../packages/server/src/platform/jobs/job.ts';
 import { claimJobs, releaseJobs, removeJobs } from '../../packages/server/src/platform/jobs/queries.ts';
 import { ActiveRun } from '../../packages/server/src/platform/jobs/run.ts';
-import { SEND_JOB, sendTransfers } from '../../packages/server/src/transfers/index.ts';
+import {
+  INSUFFICIENT_COINS_JOB,
+  SEND_JOB,
+  sendTransfers,
+} from '../../packages/server/src/transfers/index.ts';
 import { bookCharge } from './charges.ts';
 
 const LEASE_MS = 300_000;
@@ -138,6 +142,8 @@ export interface ProcessOptions {
   /** Owners whose leases are free: processes that have died. */
   deadOwners?: readonly number[];
   log?: App['log'];
+  /** Whether it sweeps where a wallet is short. */
+  isSweeping?: boolean;
   /** Invoices of charges are paid otherwise by the time these are final. */
   areUnneeded?: boolean;
 }
@@ -170,6 +176,9 @@ export class Process {
       [SEND_JOB, (job: Job, run: JobRun) => sendTransfers(deps, job, run)],
       [CREDITED_JOB, (job: Job, run: JobRun) => sweepDeposits(deps, job, run)],
       [SWEPT_JOB, (job: Job, run: JobRun) => settleSweeps(deps, job, run)],
+      ...(options.isSweeping === true
+        ? ([[INSUFFICIENT_COINS_JOB, (job: Job, run: JobRun) => sweepAll(deps, job, run)]] as const)
+        : []),
       [SETTLE_JOB, (job: Job, run: JobRun) => settleBatch(deps, job, run)],
       [CHARGE_DECIDED_JOB, (job: Job, run: JobRun) => bookCharge(deps, job, run, options.areUnneeded)],
     ]);
