@@ -70,6 +70,8 @@ export class SolanaStore {
         tokens: { USDT: tokens.USDT?.mint, USDC: tokens.USDC?.mint },
         compute_units: feeCeilings.computeUnits,
         priority_fee: String(feeCeilings.priorityFee),
+        // Of a full run of kills, each transaction at its dearest.
+        native_fee_per_day: '2000000000',
       });
       policy.payouts.approve_above = '1000.00';
       policy.refunds.approve_above = '1000.00';

@@ -97,6 +97,26 @@ test('what the tank can pay goes first, the rest when that is over: no more is o
   await expectPaidOnce(service, [payout]);
 });
 
+test('two workers of two merchants at once: together they put no more on its way than the tank holds', async () => {
+  const payouts = [await payoutTo(16), await payoutTo(16)];
+  holds = FULL;
+  const workers = payouts.map((payout) => processOf(payout));
+  const open: number[] = [];
+  const statuses = async () => await Promise.all(payouts.map(statusOf));
+  for (let run = 0; (await statuses()).some((one) => one !== 'completed') && run < 100; run++) {
+    await Promise.all(workers.map((worker) => worker.step()));
+    const [row] = await asOwner<{ count: number }>(
+      service,
+      "select count(*)::int from transfer_attempt where status in ('reserved', 'signed', 'sent')",
+    );
+    open.push(row?.count ?? 0);
+    await Promise.all(payouts.map(({ chain }) => chain.mine(4)));
+  }
+  expect(await statuses()).toEqual(['completed', 'completed']);
+  expect(Math.max(...open)).toBe(1);
+  await expectPaidOnce(service, payouts);
+});
+
 test('a tank that is emptied between a reservation and its signature: nothing is signed that would expire', async () => {
   const payout = await payoutTo(3);
   const drained = new Process(service.app, payout.merchant.merchantId, {

@@ -2,7 +2,7 @@ import type { Chain, Precheck, PrecheckRequest } from '../port/port.ts';
 import { SigningBlocked } from '../port/port-errors.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { SimulatedTiming } from './timing.ts';
-import { walletOf } from './wallet.ts';
+import { walletOfLabel } from './wallet.ts';
 
 /** The gas tank of a simulated chain that pays for all transactions. */
 export class FeePayer {
@@ -19,11 +19,11 @@ export class FeePayer {
   /** Undefined where each wallet pays its own fees. */
   static of(
     chain: Pick<Chain, 'network' | 'balances'>,
-    { merchantId, tankHolds }: { merchantId: string; tankHolds?: SimulatedTiming['tankHolds'] },
+    { tankHolds }: Pick<SimulatedTiming, 'tankHolds'>,
   ): FeePayer | undefined {
     const { network } = chain;
     if (tankHolds === undefined || NETWORK_RULES[network].sequenced) return undefined;
-    return new FeePayer(walletOf(merchantId, network, 'tank').address, chain, tankHolds);
+    return new FeePayer(walletOfLabel(network, 'gas tank of all merchants').address, chain, tankHolds);
   }
 
   /** New are recipients who hold nothing of the token. */
