@@ -175,7 +175,8 @@ export async function keepSignature(
     ...(parts !== undefined && { passkey: parts }),
     approverId,
     decision: statement.decision,
-    publicKey: by.key,
+    // As it is registered: it counts while it is.
+    publicKey: given.publicKey ?? by.key,
     credentialId: passkey?.credentialId ?? null,
     statementDigest: createHash('sha256').update(statementText(statement)).digest(),
   };
