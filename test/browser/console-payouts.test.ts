@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approvalCommands } from '../../packages/server/src/operator/approvals.ts';
 import { configure } from '../payouts/requests.ts';
@@ -259,6 +259,16 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     return person;
   }
 
+  /** Another change wants a proof, which a passkey gives too. */
+  async function proveByPasskey(page: Page): Promise<void> {
+    await page.goto(`${base()}/stores`);
+    await page.getByRole('button', { name: 'New store' }).click();
+    await page.getByLabel(/Name, as payers/).fill('Asked by passkey');
+    await page.getByRole('button', { name: 'Ask for review' }).click();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByRole('row', { name: /Asked by passkey pending/ }).waitFor();
+  }
+
   /** Two people in two browsers approve one batch, each asked once, by the passkey. */
   async function twoSignByPasskey(submitted: (amount: string) => Promise<string>): Promise<void> {
     await configure(service, merchant, { approvals: '2' });
@@ -282,7 +292,10 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
         strength: 'signed',
       });
       expect(faults).toEqual([]);
-      if (role === 'owner') await page.getByText('completed', { exact: true }).waitFor();
+      if (role === 'owner') {
+        await page.getByText('completed', { exact: true }).waitFor();
+        await proveByPasskey(page);
+      }
       await page.context().close();
     }
     await configure(service, merchant, { approvals: '1' });

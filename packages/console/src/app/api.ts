@@ -21,6 +21,9 @@ export class ApiError extends Error {
   }
 }
 
+/** What the page itself found, in words for the person. */
+export class PageError extends Error {}
+
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: object | undefined;

@@ -1,4 +1,4 @@
-import { type Place, send } from './api.ts';
+import { PageError, type Place, send } from './api.ts';
 
 /** The last line of a file says how many rows it has: without it the file was cut. */
 const isWhole = (text: string): boolean => /^# \d+ rows$/.test(text.trimEnd().split('\n').at(-1) ?? '');
@@ -18,7 +18,7 @@ export async function saveCsv(path: string, place: Place, fail: (error: unknown)
   try {
     const answer = await send(path, { place, accept: 'text/csv' });
     const file = await answer.blob();
-    if (!isWhole(await file.slice(-400).text())) throw new Error('The file was cut off: download it again.');
+    if (!isWhole(await file.slice(-400).text())) throw new PageError('The file was cut off: download it again.');
     saveFile(`${path.split('?', 1)[0]?.split('/').at(-1) ?? 'list'}.csv`, file);
   } catch (error) {
     fail(error);

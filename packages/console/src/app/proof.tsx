@@ -2,11 +2,12 @@ import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { answerProofsBy, call } from './api.ts';
 import { textOf } from './form.ts';
+import { answerOfPasskey, hasPasskeys, type PasskeyOptions } from './passkey.ts';
 import { Trouble } from './trouble.tsx';
 
 type Answer = (isGiven: boolean) => void;
 
-/** Asks for password and code where a change wants a fresh proof; the change then goes on. */
+/** Asks for password and code, or a passkey, where a change wants a fresh proof; the change then goes on. */
 export function ProofDialog() {
   const [answer, setAnswer] = useState<Answer>();
   const [error, setError] = useState<unknown>();
@@ -16,17 +17,25 @@ export function ProofDialog() {
     setAnswer(undefined);
     setError(undefined);
   };
-  const prove = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const code = textOf(fields, 'code').trim();
-    const body = { password: textOf(fields, 'password'), ...(code === '' ? {} : { code }) };
+  const prove = async (send: () => Promise<unknown>) => {
     try {
-      await call('/console/api/proof', { method: 'POST', body });
+      await send();
       close(true);
     } catch (refused) {
       setError(refused);
     }
+  };
+  const byPassword = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const code = textOf(fields, 'code').trim();
+    const body = { password: textOf(fields, 'password'), ...(code === '' ? {} : { code }) };
+    void prove(() => call('/console/api/proof', { method: 'POST', body }));
+  };
+  const byPasskey = async () => {
+    const path = '/console/api/proof/passkey';
+    const { options } = await call<{ options: PasskeyOptions }>(`${path}/options`, { method: 'POST' });
+    await call(path, { method: 'POST', body: { credential: await answerOfPasskey(options) } });
   };
   return (
     <Modal
@@ -36,9 +45,11 @@ export function ProofDialog() {
       lockScroll={false}
       zIndex={400}
     >
-      <form onSubmit={(event) => void prove(event)}>
+      <form onSubmit={byPassword}>
         <Stack>
-          <Text size="sm">This change asks for your password and the code of your authenticator app.</Text>
+          <Text size="sm">
+            This change asks for your password and the code of your authenticator app, or for a passkey.
+          </Text>
           <TextInput
             type="password"
             name="password"
@@ -50,6 +61,11 @@ export function ProofDialog() {
           <TextInput name="code" label="Code" inputMode="numeric" autoComplete="one-time-code" />
           {error !== undefined && <Trouble error={error} />}
           <Button type="submit">Go on</Button>
+          {hasPasskeys() && (
+            <Button variant="default" onClick={() => void prove(byPasskey)}>
+              Use a passkey
+            </Button>
+          )}
         </Stack>
       </form>
     </Modal>

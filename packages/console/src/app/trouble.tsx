@@ -1,11 +1,14 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { ApiError } from './api.ts';
+import { ApiError, PageError } from './api.ts';
 import { CopyId } from './format.tsx';
 
 /** What went wrong, in the service's words, with the request that an operator can look up. */
 export function Trouble({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const isApi = error instanceof ApiError;
-  const text = isApi ? error.message : 'The service cannot be reached. Is the network there?';
+  const text =
+    isApi || error instanceof PageError
+      ? error.message
+      : 'The service cannot be reached. Is the network there?';
   return (
     <Alert
       color="red"

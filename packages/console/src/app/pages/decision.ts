@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { call, pathWith } from '../api.ts';
+import { call, PageError, pathWith } from '../api.ts';
+import { answerOfPasskey, type PasskeyOptions } from '../passkey.ts';
 import { useMay, usePlace } from '../place.ts';
 
 export interface Recipient {
@@ -39,7 +40,7 @@ export function useDecision(resource: string) {
 interface Asked {
   valid_until: number;
   digest: string;
-  options: PublicKeyCredentialRequestOptionsJSON;
+  options: PasskeyOptions;
 }
 
 /** Asks the passkey for a decision on what the page shows. @returns the body of the change */
@@ -48,9 +49,6 @@ export async function askPasskey(
   { decision, digest }: { decision: 'approved' | 'rejected'; digest: string },
 ): Promise<object> {
   const asked = await call<Asked>(pathWith(`${path}/options`, { decision }));
-  if (asked.digest !== digest) throw new Error('What is paid has changed: read it again.');
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.options);
-  const credential = await navigator.credentials.get({ publicKey });
-  if (!(credential instanceof PublicKeyCredential)) throw new Error('No passkey has answered.');
-  return { decision, valid_until: asked.valid_until, credential: credential.toJSON() };
+  if (asked.digest !== digest) throw new PageError('What is paid has changed: read it again.');
+  return { decision, valid_until: asked.valid_until, credential: await answerOfPasskey(asked.options) };
 }
