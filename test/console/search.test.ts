@@ -29,7 +29,7 @@ test('a payment and its refund are found by each of their names, and by the begi
   const session = await merchant.sdk.checkout.sessions.create({
     amount: 1_250n,
     currency: 'USD',
-    order_id: 'ORDER-77',
+    order_id: 'in_2077',
     customer: 'cust-9',
     customer_email: 'Ada.Lovelace@example.com',
   });
@@ -54,7 +54,7 @@ test('a payment and its refund are found by each of their names, and by the begi
   expect(await find('cust-9')).toEqual([expect.stringMatching(/^customer cus_/)]);
   expect(await find(refund_id)).toEqual([`refund ${refund_id}`]);
   expect(await find('\0')).toEqual(['400']);
-  for (const name of ['order-78', 'pay_', ' ', '%', `pay_${'0'.repeat(26)}`, "'", 'ORDER-7'])
+  for (const name of ['in_2078', 'pay_', ' ', '%', `pay_${'0'.repeat(26)}`, "'", 'in_207'])
     expect(await find(name), name).toEqual([]);
 });
 

@@ -18,7 +18,8 @@ export async function saveCsv(path: string, place: Place, fail: (error: unknown)
   try {
     const answer = await send(path, { place, accept: 'text/csv' });
     const file = await answer.blob();
-    if (!isWhole(await file.slice(-400).text())) throw new PageError('The file was cut off: download it again.');
+    if (!isWhole(await file.slice(-400).text()))
+      throw new PageError('The file was cut off: download it again.');
     saveFile(`${path.split('?', 1)[0]?.split('/').at(-1) ?? 'list'}.csv`, file);
   } catch (error) {
     fail(error);

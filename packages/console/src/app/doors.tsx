@@ -43,7 +43,8 @@ export function NotIn({ error }: { error: unknown }) {
 export const FactorNeeded = () => (
   <Sheet title="A second factor">
     <Text>
-      Your role moves money or makes keys, so signing in takes a code of an authenticator app as well.
+      Your role moves money, makes keys or sees every merchant, so signing in takes a code of an authenticator
+      app as well.
     </Text>
     <Anchor href={ACCOUNT}>Set it up</Anchor>
   </Sheet>

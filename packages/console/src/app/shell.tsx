@@ -275,7 +275,7 @@ export function OperatorShell() {
   if (me.data === undefined) return null;
   const { installation_role: role, second_factor, email, merchants } = me.data;
   if (role === null) return <Navigate to="/" />;
-  if (role === 'operator' && !second_factor) return <FactorNeeded />;
+  if (!second_factor) return <FactorNeeded />;
   return (
     <Frame
       base="/operator"

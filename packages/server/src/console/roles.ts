@@ -41,7 +41,13 @@ const OF_AUDITORS: readonly Permission[] = ['see', 'see_requests', 'read_audit_l
 /** What an operator may do with every merchant: merchants need somebody who invites their first owner. */
 const OF_OPERATORS: readonly Permission[] = [...OF_AUDITORS, 'manage_users', 'operate'];
 const MOVES_MONEY: readonly Permission[] = ['create_payouts', 'approve', 'refund', 'accept_payments'];
-const NEEDS_SECOND_FACTOR: readonly Permission[] = [...MOVES_MONEY, 'edit_keys', 'manage_users', 'operate'];
+const NEEDS_SECOND_FACTOR: readonly Permission[] = [
+  ...MOVES_MONEY,
+  'edit_keys',
+  'manage_users',
+  'see_installation',
+  'operate',
+];
 
 /** The roles of one person: with one merchant, and for the installation. */
 export interface Roles {

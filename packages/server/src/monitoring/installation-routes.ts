@@ -178,7 +178,7 @@ const jobRoutes = ({ db, clock }: InstallationDeps): Route[] => [
     path: `${PATH}/jobs/{job_id}/run`,
     operationId: 'runFailingJob',
     summary: 'Run a failing job now, and not when its turn comes',
-    permission: { name: 'operate' },
+    permission: { name: 'operate', isProofFresh: true },
     params: Type.Object({ job_id: Type.String() }),
     body: Type.Object({
       merchant_id: Type.Union([Type.String(), Type.Null()], { description: 'As the list has it.' }),

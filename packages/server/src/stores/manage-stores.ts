@@ -7,6 +7,9 @@ import { encodeId } from '../tenancy/index.ts';
 import { checkName } from './create-merchant.ts';
 import { getMerchant, getStore } from './queries.ts';
 
+/** More would drown what others ask for. */
+const WAITING_MAX = 20;
+
 export interface StoreInput {
   merchantId: string;
   name: string;
@@ -17,7 +20,7 @@ export interface StoreInput {
  * Creates a store, which waits for review and is not enabled: no key can be made for it yet.
  *
  * @returns its id
- * @throws Fail `conflict` while another one of that name waits for review: a form was sent twice
+ * @throws Fail `conflict` while another one of that name waits for review, as a form was sent twice, or while 20 wait
  */
 export async function createStore(
   platform: Pick<Platform, 'db' | 'clock'>,
@@ -31,16 +34,15 @@ export async function createStore(
     await sql`select from merchant where merchant_id = ${merchantId} for no key update`.execute(tx);
     const waiting = await tx
       .selectFrom('store')
-      .select('store_id')
+      .select(['store_id', 'name'])
       .where('merchant_id', '=', merchantId)
-      .where('name', '=', name)
       .where('review_status', '=', 'pending')
-      .executeTakeFirst();
-    if (waiting !== undefined)
-      throw new Fail(
-        'conflict',
-        `${encodeId('store', waiting.store_id)} has this name and waits for review.`,
-      );
+      .execute();
+    const same = waiting.find((store) => store.name === name);
+    if (same !== undefined)
+      throw new Fail('conflict', `${encodeId('store', same.store_id)} has this name and waits for review.`);
+    if (waiting.length >= WAITING_MAX)
+      throw new Fail('conflict', `${waiting.length} stores of this merchant wait for review already.`);
     const created_at = platform.clock.nowSeconds() + merchant.clockOffset;
     await tx
       .insertInto('store')

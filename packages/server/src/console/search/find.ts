@@ -179,8 +179,8 @@ export async function search(db: Db, owner: Owner, typed: string): Promise<Found
   const terms = termsOf(typed);
   if (terms.text === '') return [];
   const { email, address, txId } = terms;
-  // What looks like an id of ours is no name of anything else.
-  const name = terms.ids === undefined ? terms.text : undefined;
+  // A whole id of ours is no name of anything else; `in_2024` may be an order.
+  const name = terms.ids !== undefined && terms.ids.from === terms.ids.to ? undefined : terms.text;
   const lookups = [
     new Lookups(owner, 'payment', terms)
       .byPart('checkoutSession', 'checkout_session', 'session_id')

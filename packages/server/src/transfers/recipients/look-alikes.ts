@@ -10,7 +10,7 @@ const sameAddress = (address: string) => (address.startsWith('0x') ? address.toL
 export interface RecipientMark {
   /** Whether the merchant has never paid this address. */
   isNew: boolean;
-  /** An address that was paid, and that this one looks like and is not. */
+  /** Another address that was paid and that this one looks like; also where this one was paid since, as a small payment is easily had. */
   looksLike: string | null;
 }
 
@@ -22,5 +22,5 @@ export function markRecipient(address: string, paid: readonly string[]): Recipie
   const own = sameAddress(address);
   const isNew = !paid.some((one) => sameAddress(one) === own);
   const alike = paid.find((one) => lookOf(one) === lookOf(address) && sameAddress(one) !== own);
-  return { isNew, looksLike: isNew ? (alike ?? null) : null };
+  return { isNew, looksLike: alike ?? null };
 }
