@@ -10,6 +10,7 @@ import { encodeId } from '../tenancy/index.ts';
 import { type ChainComparison, compareWithChain, type MerchantNetwork } from './compare-with-chain.ts';
 import type { Deviation } from './comparison.ts';
 import { saveReport } from './last-report.ts';
+import { leastHidden } from './least-hidden.ts';
 import { verifyBooks } from './verify-books.ts';
 
 export interface VerifyDeps extends Platform {
@@ -100,16 +101,6 @@ function operatorBalances(merchantId: string, balances: Balances): OperatorBalan
       .filter(([account, balance]) => balance !== 0n && isOperatorAccount(account))
       .map(([account, balance]) => ({ merchant_id: merchantId, account, currency, balance })),
   );
-}
-
-/** What may be missing each time, and was explained by what moved, by currency: that it is the same each time is no accident. */
-function leastHidden(each: readonly (readonly ChainComparison[])[]): Map<Asset, bigint> {
-  const hidden = new Map<Asset, bigint>();
-  for (const { currency, hidden: amount } of each.flat()) {
-    const known = hidden.get(currency) ?? amount;
-    hidden.set(currency, amount < known ? amount : known);
-  }
-  return hidden;
 }
 
 /**
