@@ -9,7 +9,7 @@ import { consoleDriver, HOSTILE } from './console-driver.ts';
 
 const LONG_MS = 120_000;
 
-describe.skipIf(!hasChromium())('the installation in the console', () => {
+describe.skipIf(!hasChromium())('the installation and pay links in the console', () => {
   let service: TestService;
   let merchant: TestMerchant;
   let browser: Browser;
@@ -91,6 +91,31 @@ describe.skipIf(!hasChromium())('the installation in the console', () => {
     }
     await page.getByRole('button', { name: 'Suspend' }).waitFor();
     await looks(page, 'operator-merchants');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a payment link is made, an amount that is none is said beside its field, and it is switched off', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { page, faults } = await signIn('support');
+    await page.goto(`${base()}/payment-methods`);
+    await page.getByText('No payment methods yet').waitFor();
+    await page.getByRole('link', { name: 'Payment links' }).click();
+    await page.getByRole('button', { name: 'New link' }).click();
+    await page.getByLabel(/^Amount/).fill('12,50');
+    await page.getByLabel(/^Description/).fill(HOSTILE);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('This is not an amount').waitFor();
+    await page.getByLabel(/^Amount/).fill('12.50');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('row', { name: /12\.50 USD.*active/ }).waitFor();
+    await looks(page, 'payment-links');
+    await page.getByRole('button', { name: 'Switch off' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
+    await page.getByRole('row', { name: /12\.50 USD.*disabled/ }).waitFor();
+    const { data } = await merchant.sdk.paymentLinks.list();
+    expect(data).toEqual([expect.objectContaining({ amount: 1_250, active: false, description: HOSTILE })]);
     expect(faults).toEqual([]);
     await page.context().close();
   });

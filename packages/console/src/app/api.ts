@@ -22,7 +22,15 @@ export class ApiError extends Error {
 }
 
 /** What the page itself found, in words for the person. */
-export class PageError extends Error {}
+export class PageError extends Error {
+  /** The field that it is about. */
+  readonly param: string | undefined;
+
+  constructor(message: string, param?: string) {
+    super(message);
+    this.param = param;
+  }
+}
 
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { ApiError } from './api.ts';
+import { ApiError, PageError } from './api.ts';
 import { useChange } from './detail.tsx';
 import { Trouble } from './trouble.tsx';
 
@@ -33,7 +33,7 @@ export function FormDialog({ label, submit, isMain = false, names, fields, send,
     setOpen(false);
     reset();
   };
-  const param = error instanceof ApiError ? error.param : undefined;
+  const param = error instanceof ApiError || error instanceof PageError ? error.param : undefined;
   const beside = names.find((name) => name === param);
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

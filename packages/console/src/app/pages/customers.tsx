@@ -3,6 +3,7 @@ import { Detail, Facts, Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
 import { CopyId, Maybe, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
+import { ResourceLink } from '../resource-link.tsx';
 
 const PATH = '/api/v1/customers';
 
@@ -37,7 +38,12 @@ const factsOf = (customer: Customer) =>
     ['E-mail', customer.email],
     ['Phone', customer.phone],
     ['Description', customer.description],
-    ['Payment method', customer.default_payment_method && <CopyId id={customer.default_payment_method} />],
+    [
+      'Payment method',
+      customer.default_payment_method && (
+        <ResourceLink folder="payment-methods" id={customer.default_payment_method} />
+      ),
+    ],
     ['Created', <Time key="created" at={customer.created} />],
   ] as const;
 

@@ -5,6 +5,7 @@ import { FilteredLink } from '../filtered-link.tsx';
 import { amountText, CopyId, Maybe, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
+import { ResourceLink } from '../resource-link.tsx';
 
 const PATH = '/api/v1/subscriptions';
 
@@ -55,7 +56,12 @@ const factsOf = (subscription: Subscription) =>
     ['Period ends', <Time key="ends" at={subscription.current_period_end} />],
     ['Ends at', <Time key="cancel" at={subscription.cancel_at} />],
     ['Canceled', <Time key="canceled" at={subscription.canceled_at} />],
-    ['Payment method', subscription.payment_method_id && <CopyId id={subscription.payment_method_id} />],
+    [
+      'Payment method',
+      subscription.payment_method_id && (
+        <ResourceLink folder="payment-methods" id={subscription.payment_method_id} />
+      ),
+    ],
     ['Created', <Time key="created" at={subscription.created} />],
   ] as const;
 
