@@ -31,7 +31,7 @@ test('what was signed is covered within the ceiling whatever it costs by now, or
         for (;;) {
           const now = {
             gasCeiling: CEILING,
-            given,
+            given: new Map([['hot:0' as const, given]]),
             tankSpending,
             held: new Set(isHeld ? ['tank' as const] : []),
           };
@@ -75,9 +75,11 @@ test('what was signed is covered within the ceiling whatever it costs by now, or
 
 test('a move of ether always ends: it is paid, or given up with the fee of an empty payment alone', () => {
   const facts = { tank: { address: 'tank', nextSequence: 0n, native: 10n ** 9n }, fees: FEES };
-  const limits = { gasCeiling: CEILING, given: 0n, tankSpending: 0n, held: new Set<KeyRef>() };
+  const of = (given: bigint) => new Map([['hot:0' as const, given]]);
+  const limits = { gasCeiling: CEILING, given: of(0n), tankSpending: 0n, held: new Set<KeyRef>() };
   const signed = { keyRef: 'hot:0', fees: 100n, moved: 50_000n } as const;
-  const step = (native: bigint, given = 0n) => coverMoves(facts, { ...limits, given }, { ...signed, native });
+  const step = (native: bigint, given = 0n) =>
+    coverMoves(facts, { ...limits, given: of(given) }, { ...signed, native });
   expect(step(50_100n)).toBeUndefined();
   expect(step(50_099n)).toEqual({ do: 'fill', isTaken: false });
   expect(step(0n)).toEqual({ do: 'fill', isTaken: true });
@@ -85,7 +87,7 @@ test('a move of ether always ends: it is paid, or given up with the fee of an em
   // What the empty payment costs is all that is asked for then.
   const filled = { keyRef: 'hot:0', fees: 113n, moved: 0n, native: 0n } as const;
   expect(coverMoves(facts, limits, filled)).toMatchObject({ movement: { kind: 'gas', amount: 141n } });
-  expect(coverMoves(facts, { ...limits, given: CEILING }, filled)).toEqual({
+  expect(coverMoves(facts, { ...limits, given: of(CEILING) }, filled)).toEqual({
     do: 'wait',
     reason: 'gas_ceiling',
   });

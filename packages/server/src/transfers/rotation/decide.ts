@@ -12,12 +12,15 @@ import type {
 // time, so that each is decided by balances that show the one before.
 
 export interface RotationLimits {
-  /** The most ether that a wallet may hold, and rotated ones be given in all, in wei. */
+  /** The most ether that a wallet may hold, and each be given in all for a rotation, in wei. */
   gasCeiling: bigint;
   /** The most that the gas tank's transactions can still cost. */
   tankSpending: bigint;
-  /** What rotated wallets were given for this rotation, with what giving it has cost: whoever has their key can take it. */
-  given: bigint;
+  /**
+   * What each rotated wallet, and the owner, was given for this rotation, with what giving it has cost: whoever has their key can take it, and
+   * takes nothing from the others.
+   */
+  given: ReadonlyMap<RotatedKeyRef | 'owner', bigint>;
   /** Units of six digits that handing a token over costs at most; 0: nobody knows. Not more than that is not handed over. */
   cost: bigint;
   /** Tokens, and ether, whose moves have come to nothing a moment ago, as `tokenIn` names them. */
@@ -112,27 +115,32 @@ export function nextRotationStep(
   isMoving: boolean,
 ): RotationStep {
   if (isMoving) return wait('moving');
-  const { wallets, collector, fees } = facts;
-  // Charges wait for it, so it comes first.
-  if (collector?.isMissing === true) return fromTank(facts, limits, { kind: 'account' }, fees.account);
-  const tasks = ownerTasks(facts);
-  const needed = OWNER_CALLS * fees.ownerCall;
-  if (
-    collector !== null &&
-    !collector.owner.isCold &&
-    tasks.length > 0 &&
-    collector.owner.native < BigInt(tasks.length) * fees.ownerCall
-  )
-    return giveGas(facts, limits, { to: 'owner', native: collector.owner.native, needed });
+  // Charges wait for it, so it comes first; while the tank cannot, coins go on.
+  const before = prepareAccount(facts, limits);
+  if (before?.do === 'move') return before;
   const kept = new Map<string, Kept>();
-  for (const wallet of wallets) {
+  // What the merchant pays with lies in the newest one.
+  for (const wallet of facts.wallets.toReversed()) {
     const step = handOver(facts, limits, wallet);
     if (step?.do === 'move') return step;
     const own = keptIn(wallet, limits, step);
     if (own !== undefined) kept.set(wallet.address, own);
   }
+  if (before !== undefined) return before;
+  const tasks = ownerTasks(facts);
   const next = tasks.length > 0 ? wait('owner') : finish(facts, limits, kept);
   return next.do === 'move' ? next : withKept(next, kept);
+}
+
+/** The account at the collector, and ether for its owner's calls. */
+function prepareAccount(facts: RotationFacts, limits: RotationLimits): RotationStep | undefined {
+  const { collector, fees } = facts;
+  if (collector === null) return undefined;
+  if (collector.isMissing) return fromTank(facts, limits, { kind: 'account' }, fees.account);
+  const { isCold, native } = collector.owner;
+  const calls = BigInt(ownerTasks(facts).length);
+  if (isCold || native >= calls * fees.ownerCall) return undefined;
+  return giveGas(facts, limits, { to: 'owner', native, needed: OWNER_CALLS * fees.ownerCall });
 }
 
 /** What a wallet keeps while everything else goes on; its ether too, which moving it later needs. */
@@ -155,7 +163,7 @@ function keptIn(
 /** Not in our hands: a rotation that waits for nothing else lets the next one begin, and is looked at again all the same. */
 const MAY_NEVER_PASS: ReadonlySet<RotationWait> = new Set(['gas_ceiling', 'taken', 'refused']);
 
-/** What is waited for, where wallets keep something: what people have to do comes before what passes by itself. */
+/** What is waited for, where wallets keep something: what the owner has to do comes first, as nothing else says so. */
 function withKept(
   next: Exclude<RotationStep, { do: 'move' }>,
   kept: ReadonlyMap<string, Kept>,
@@ -164,7 +172,7 @@ function withKept(
   const [first] = reasons;
   if (first === undefined) return next;
   const isOwners = next.do === 'wait' && next.reason === 'owner';
-  const reason = reasons.find((one) => one !== 'refused') ?? (isOwners ? 'owner' : first);
+  const reason = isOwners ? 'owner' : (reasons.find((one) => one !== 'refused') ?? first);
   const isAllElse = next.do === 'end' || next.isOver === true;
   const isOver = isAllElse && reasons.every((one) => MAY_NEVER_PASS.has(one));
   return { do: 'wait', reason, isOver };
@@ -280,7 +288,7 @@ function giveGas(
   { to, native, needed }: { to: 'owner' | RotatedKeyRef; native: bigint; needed: bigint },
 ): RotationStep {
   const missing = needed - native;
-  const room = least(limits.gasCeiling - native, limits.gasCeiling - (to === 'owner' ? 0n : limits.given));
+  const room = least(limits.gasCeiling - native, limits.gasCeiling - (limits.given.get(to) ?? 0n));
   if (missing > room) return wait('gas_ceiling');
   // A quarter more, as fees rise while it is on its way; and never less than sending it may cost.
   const more = (missing * 5n) / 4n;

@@ -23,6 +23,7 @@ test('what the tank has given a rotated wallet counts to the ceiling with its fe
     // Another transaction has used its sequence; the height is of the block that showed it.
     ['dead', 9n, 'hot:0', 100_000n],
     ['succeeded', 9n, undefined, 10_000n],
+    ['succeeded', 9n, 'owner', 7n],
   ] as const;
   for (const [index, [status, height, to, amount]] of TOPS_UP.entries()) {
     const attempt_id = newId();
@@ -48,5 +49,11 @@ test('what the tank has given a rotated wallet counts to the ceiling with its fe
       })
       .execute();
   }
-  expect(await sumGiven(platform.db, { merchant_id, rotation_id })).toBe(4_000_111n);
+  expect(await sumGiven(platform.db, { merchant_id, rotation_id })).toEqual(
+    new Map([
+      ['hot:0', 3_000_011n],
+      ['hot:1', 1_000_100n],
+      ['owner', 1_000_007n],
+    ]),
+  );
 });

@@ -193,20 +193,22 @@ async function moveOn(
 }
 
 /**
- * What the gas tank has given to rotated wallets for a rotation, or may still, in wei, with the fees for it. Whoever has the old key can
- * make a top-up revert, or take so little each time that its fee is all that it costs: so what reverted in a block counts, and so do fees.
+ * What the gas tank has given to each rotated wallet, and to the owner, for a rotation, or may still, in wei, with the fees for it. Whoever
+ * has the old key can make a top-up revert, or take so little each time that its fee is all that it costs: so what reverted in a block
+ * counts, and so do fees.
  */
 export async function sumGiven(
   db: Db,
   { merchant_id, rotation_id }: Pick<RotationRow, 'merchant_id' | 'rotation_id'>,
-): Promise<bigint> {
-  const { rows } = await sql<{ given: string }>`
-    select coalesce(sum((movement ->> 'amount')::numeric + coalesce(fee_native, fee_limit, 0)), 0)::text as given
+): Promise<ReadonlyMap<RotatedKeyRef | 'owner', bigint>> {
+  const { rows } = await sql<{ to: RotatedKeyRef | 'owner'; given: string }>`
+    select movement ->> 'to' as "to", sum((movement ->> 'amount')::numeric + coalesce(fee_native, fee_limit, 0))::text as given
     from transfer_attempt
     where merchant_id = ${merchant_id} and group_id = ${rotation_id} and status <> 'dead'
       and (status <> 'failed' or height is not null)
-      and movement ->> 'kind' = 'gas' and movement ->> 'to' like 'hot:%'`.execute(db);
-  return BigInt(rows[0]?.given ?? 0);
+      and movement ->> 'kind' = 'gas' and movement ->> 'to' is not null
+    group by 1`.execute(db);
+  return new Map(rows.map(({ to, given }) => [to, BigInt(given)]));
 }
 
 /**
