@@ -138,8 +138,11 @@ async function pollStatus(
   const { signed, status, newest } = await readDeciding(context.chain, versions);
   const isWaiting = status.state === 'unknown' || status.state === 'pending';
   const isUnseen = isWaiting && newest.status.state === 'unknown';
-  // An attempt that was given up is sent no more: an empty payment takes its sequence.
-  const again = isUnseen ? await broadcast(context, storedGap(attempt) ?? newest.signed) : undefined;
+  // An attempt that was given up is sent no more: an empty payment takes its sequence. That is sent until a block has one of both, as some
+  // nodes keep what nobody pays, and say that it waits.
+  const gap = storedGap(attempt);
+  const isSent = isWaiting && (gap !== undefined || isUnseen);
+  const again = isSent ? await broadcast(context, gap ?? newest.signed) : undefined;
   const { isCharge } = context;
   const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
   const transfers = transferIds.map((transferId) => ({ transferId, isCharge }));
