@@ -42,11 +42,11 @@ class Sender {
   async build(
     items: TransferItem[],
     sequence?: bigint,
-    bid: Pick<TransferSpec, 'replaces'> = {},
+    { groupId, ...bid }: Pick<TransferSpec, 'replaces'> & { groupId?: string } = {},
   ): Promise<SignedTx> {
     const { chain, keyRef, asset } = this.environment;
     const signing = nextSigning();
-    const group = approvedGroup(asset, items, signing.attemptId);
+    const group = approvedGroup(asset, items, groupId ?? signing.attemptId);
     const spec = { signing, keyRef, ...group, ...bid };
     if ((await chain.nextSequence(await chain.sender(keyRef))) === null) return chain.buildTransfer(spec);
     const own = sequence ?? this.#sequence;
@@ -273,17 +273,20 @@ function describeDying(get: GetFixture): void {
     expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
   });
 
-  test('J4: one item replaces a full transaction, where a transaction may be replaced', async () => {
+  test('J4: another version takes the place of a transaction, and never with other contents, where one may be replaced', async () => {
     const { chain, environment, sender, address } = get();
     if (!chain.capabilities.replaceByFee) return;
-    const many = await sender.send(
-      Array.from({ length: chain.capabilities.maxItemsPerTx }, () => sender.fresh()),
-    );
-    const item = sender.item(address, 1n);
-    const one = await sender.build([item], BigInt(many.sequence ?? 0), { replaces: many });
-    expect(await chain.broadcast(one)).toMatchObject({ result: 'accepted' });
+    const items = Array.from({ length: chain.capabilities.maxItemsPerTx }, () => sender.fresh());
+    const groupId = 'versions';
+    const first = await sender.build(items, undefined, { groupId });
+    expect(await chain.broadcast(first)).toMatchObject({ result: 'accepted' });
+    const sequence = BigInt(first.sequence ?? 0);
+    const others = sender.build([sender.item(address, 1n)], sequence, { replaces: first });
+    await expect(others).rejects.toThrow(UnbuildableTransfer);
+    const second = await sender.build(items, sequence, { groupId, replaces: first });
+    expect(await chain.broadcast(second)).toMatchObject({ result: 'accepted' });
     await environment.mine(environment.finalBlocks);
-    expect(await chain.status(one)).toMatchObject({ state: 'final' });
-    expect(await chain.status(many)).toMatchObject({ state: 'dead', final: true });
+    expect(await chain.status(second)).toMatchObject({ state: 'final' });
+    expect(await chain.status(first)).toMatchObject({ state: 'dead', final: true });
   });
 }

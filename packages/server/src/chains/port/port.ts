@@ -283,7 +283,7 @@ export interface TransferSpec {
   authority?: Authority;
   /** Decimal digits; required on erc20, ignored elsewhere. */
   sequence?: string;
-  /** With `capabilities.replaceByFee`: the fee is high enough for nodes to accept the new bytes in place of these. */
+  /** With `capabilities.replaceByFee`: pays the same as these bytes, at a fee for which nodes take the new ones in their place. */
   replaces?: SignedTx;
 }
 

@@ -35,7 +35,7 @@ export function presentFee(
   return { native: rules.sequenced && feeFloor > native ? feeFloor : native, unit };
 }
 
-/** Builds and signs a transfer. On erc20 it does not depend on the chain's height and time: same spec, same bytes. */
+/** Builds and signs a transfer, or another version of it. On erc20 it does not depend on the chain's height and time: same spec, same bytes. */
 export function buildTransfer(id: ChainId, spec: TransferSpec, now: BuildTime): SignedTx {
   const rules = NETWORK_RULES[id.network];
   if (spec.items.length < 1 || spec.items.length > rules.capabilities.maxItemsPerTx) {
@@ -45,6 +45,7 @@ export function buildTransfer(id: ChainId, spec: TransferSpec, now: BuildTime): 
   }
   const { asset, groupId } = spec;
   const items = spec.items.map((item) => toBodyItem(id, item));
+  checkVersion(spec, { asset, items });
   return sealAs(id, spec, { asset, batchId: groupId, items }, now);
 }
 
@@ -57,6 +58,7 @@ export function buildCharge(id: ChainId, spec: ChargeSpec, now: BuildTime): Sign
   const item = toBodyItem(id, { itemId: chargeId, place: 0, to: mandate.recipient, amount });
   const terms = { ...mandate, cap: String(mandate.cap) };
   const charge = { mandate: terms, subscriptionId, windowStart, windowEnd };
+  checkVersion(spec, { asset: mandate.asset, items: [item], charge });
   return sealAs(id, spec, { asset: mandate.asset, batchId: chargeId, items: [item], charge }, now);
 }
 
@@ -70,6 +72,15 @@ export function buildFill(
   const to = walletOf(id.merchantId, id.network, spec.keyRef).address;
   const items = [{ id: attemptId, place: 0, to, amount: '0' }];
   return sealAs(id, spec, { asset: 'USDT', batchId: attemptId, items }, now);
+}
+
+type Contents = Pick<TransferBody, 'asset' | 'items' | 'charge'>;
+
+/** Another version pays the same. @throws UnbuildableTransfer */
+function checkVersion({ replaces }: Pick<TransferSpec, 'replaces'>, own: Contents): void {
+  const textOf = ({ asset, items, charge }: Contents) => JSON.stringify([asset, items, charge]);
+  if (replaces !== undefined && textOf(readBody(replaces.raw)) !== textOf(own))
+    throw new UnbuildableTransfer('what is replaced has other contents');
 }
 
 /** Signs items with the fee, the sequence and the validity of the network. */
