@@ -68,13 +68,15 @@ const HELD_OTHERWISE = `
 
 /**
  * Paid: what counts reaches the price less the tolerance of a new store, half a percent and no more than 0.50. After a
- * cancel it never is, as no client of the harness accepts what came.
+ * cancel it never is, as no client of the harness accepts what came. Money that was seen after the expiry completes a payment only
+ * while its rate can be read and has not moved far: where a source of rates is broken meanwhile, it is held.
  */
 const STATUS_OTHERWISE = `
   with sums as (
     select p.merchant_id, p.payment_id, p.status, p.received_amount, p.canceled_at,
       coalesce(sum(t.amount) filter (where t.kind = 'counted' and t.status = 'final'), 0) as counted,
       count(*) filter (where t.status = 'seen') as seen,
+      coalesce(bool_or(t.seen_at > p.expires_at) filter (where t.kind = 'counted' and t.status = 'final'), false) as late,
       min(o.pay_amount - least(o.pay_amount * 50 / 10000, 500000)) as enough
     from payment p
     left join payment_option o on o.merchant_id = p.merchant_id and o.payment_id = p.payment_id
@@ -84,7 +86,8 @@ const STATUS_OTHERWISE = `
   )
   select * from sums
   where counted <> received_amount or seen > 0 or status = 'processing'
-    or (status = 'completed') <> (coalesce(counted >= enough, false) and canceled_at is null)`;
+    or ((status = 'completed') <> (coalesce(counted >= enough, false) and canceled_at is null)
+      and not (late and status = 'expired'))`;
 
 export const DEPOSIT_CHECKS: readonly (readonly [invariant: string, name: string, text: string])[] = [
   ['I3', 'credited and not final on the chain', CREDITED_WITHOUT_COINS],
