@@ -149,7 +149,7 @@ function Menu({
 }) {
   const { pathname } = useLocation();
   return (
-    <nav aria-label="Pages">
+    <nav aria-label="Pages" className="menu">
       {sections.map(({ folder, title, group }, at) => {
         const to = `${base}/${folder}`;
         const isHere = `${pathname}/`.includes(`${to}/`);
