@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KeyRef } from '../../chains/port/index.ts';
-import { coverMoves } from './decide.ts';
+import { coverMoves, restSeconds } from './decide.ts';
 
 const FEES = { plain: 30n };
 const CEILING = 100_000n;
@@ -91,4 +91,8 @@ test('a move of ether always ends: it is paid, or given up with the fee of an em
     do: 'wait',
     reason: 'gas_ceiling',
   });
+});
+
+test('each move that reverts doubles the time until the next one, up to a day', () => {
+  expect([1, 2, 3, 8, 9, 1_000].map(restSeconds)).toEqual([600, 1_200, 2_400, 76_800, 86_400, 86_400]);
 });
