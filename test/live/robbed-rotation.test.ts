@@ -1,4 +1,4 @@
-import { parseEther } from 'viem';
+import { type Hex, keccak256, parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
@@ -87,32 +87,43 @@ describe.skipIf(!hasAnvil())('a rotation whose old key is in use by somebody els
       await enqueue(tx, [job]);
     });
     const attempt = async () => {
-      const [row] = await asOwner<{ status: string; gap_tx_id: string | null }>(
+      const [row] = await asOwner<{ status: string; tx_id: Hex; gap_tx_id: Hex | null }>(
         store.service,
-        `select status, gap_tx_id from transfer_attempt
+        `select status, tx_id, gap_tx_id from transfer_attempt
          where group_id = $1 and movement ->> 'amount' = $2 and movement ->> 'kind' = 'move'`,
         [groupId, String(moved)],
       );
       return row;
     };
     await expect.poll(attempt, WITHIN).toMatchObject({ status: 'sent' });
+    const hash = (await attempt())?.tx_id ?? '0x';
+    const asked = { method: 'eth_getTransactionByHash', params: [hash] };
+    const waiting: unknown = await store.world.client.transport.request(asked);
     await setEther(0n);
-    return attempt;
+    return { attempt, hash, waiting };
   }
 
   test(
     'fault 91: a move of ether that was taken is given up for the fee of an empty payment, and coins go on',
     LONG,
     async () => {
-      const attempt = await robbed(parseEther('3'));
+      const { attempt, hash: moved, waiting } = await robbed(parseEther('3'));
       const before = await given();
-      // The empty payment does not arrive at first, and the node keeps the move that nobody pays.
-      const seen = new Set<unknown>();
+      // As reth does: the node keeps the move that nobody pays. The empty payment does not arrive the first time.
+      const sent = new Map<unknown, number>();
+      const isGap = (raw: unknown) => keccak256(raw as Hex) === gap;
+      let gap: Hex | null | undefined;
       store.node.refuse = ({ method, params: [raw] }) => {
-        if (method !== 'eth_sendRawTransaction' || seen.has(raw)) return undefined;
-        seen.add(raw);
-        return 'cut';
+        if (method !== 'eth_sendRawTransaction') return undefined;
+        sent.set(raw, (sent.get(raw) ?? 0) + 1);
+        return sent.get(raw) === 1 ? 'cut' : undefined;
       };
+      store.node.lie = ({ method, params: [hash] }) => {
+        const hasArrived = [...sent].some(([raw, times]) => times > 1 && isGap(raw));
+        return method === 'eth_getTransactionByHash' && hash === moved && !hasArrived ? waiting : undefined;
+      };
+      await store.until(attempt, { gap_tx_id: expect.any(String) });
+      gap = (await attempt())?.gap_tx_id;
       await store.until(attempt, { status: 'dead', gap_tx_id: expect.any(String) });
       store.node.behave();
       // What was moved is twelve times what a rotation may give in all.
@@ -159,7 +170,7 @@ describe.skipIf(!hasAnvil())('a rotation whose old key is in use by somebody els
     'fault 91: an old wallet that can pay nothing any more holds up no later rotation, and gets no more than the ceiling',
     LONG,
     async () => {
-      const attempt = await robbed(parseEther('2'));
+      const { attempt } = await robbed(parseEther('2'));
       // As after many top-ups that were taken.
       await insertTopUp('succeeded', CEILING);
       const before = await given();
