@@ -19,6 +19,22 @@ interface Console {
   browser: Browser;
 }
 
+/** Gives a page's browser a passkey device whose owner is there and agrees. */
+export async function addPasskeyDevice(page: Page): Promise<void> {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('WebAuthn.enable');
+  await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
 /** People of a merchant who use the console in a browser. */
 export function consoleDriver(get: () => Console) {
   const { open, keep } = driver(() => get().browser);

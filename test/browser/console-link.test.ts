@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isSecondRun, useSandbox } from '../sandbox-of-commands.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
+import { addPasskeyDevice } from './console-driver.ts';
 
 const LONG_MS = 180_000;
 
@@ -113,18 +114,7 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
   }, async () => {
     const link = await linkOf('users', 'invite', 'pia@example.com', '--role', 'finance');
     const { page, faults } = await open(link, {});
-    const devTools = await page.context().newCDPSession(page);
-    await devTools.send('WebAuthn.enable');
-    await devTools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    await addPasskeyDevice(page);
     await page
       .locator('#come')
       .getByLabel(/Password/)

@@ -6,7 +6,7 @@ import { approvalCommands } from '../../packages/server/src/operator/approvals.t
 import { configure } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
-import { consoleDriver, HOSTILE, PASSWORD } from './console-driver.ts';
+import { addPasskeyDevice, consoleDriver, HOSTILE, PASSWORD } from './console-driver.ts';
 
 const LONG_MS = 120_000;
 
@@ -238,18 +238,7 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
   async function withPasskey(role: string) {
     const person = await signIn(role);
     const { page } = person;
-    const devTools = await page.context().newCDPSession(page);
-    await devTools.send('WebAuthn.enable');
-    await devTools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    await addPasskeyDevice(page);
     await page.goto(new URL('/console/account', base()).href);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByText('Your passkey is set up.').waitFor();

@@ -1,9 +1,9 @@
 import { PageError } from './api.ts';
 
-/** What the service asks a passkey by, as its routes answer. */
+/** Options of a WebAuthn request, as the service's routes answer them. */
 export type PasskeyOptions = PublicKeyCredentialRequestOptionsJSON;
 
-/** Whether this browser can be asked for a passkey. */
+/** Whether this browser knows passkeys. */
 export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'function';
 
 /**

@@ -31,7 +31,7 @@ export interface Store {
   created_at: string;
 }
 
-/** What a store's state means to whoever looks at it. */
+/** One word for a store: its review while that is open or was refused, else whether it is enabled. */
 export const storeStatus = ({ review_status, is_open }: Store): string =>
   review_status === 'approved' ? (is_open ? 'enabled' : 'disabled') : review_status;
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { NETWORKS, type Network as NetworkName } from '../money.ts';
+import { LEDGER_ACCOUNTS } from '../ledger-accounts.ts';
 import { CLOSED, Currency, ListOf, Network, OrNull, PAGE_QUERY, Seconds, Units } from './shared.ts';
 
 const PerNetwork = (what: string) =>
@@ -53,26 +53,6 @@ export const LedgerEntry = Type.Object(
 export type LedgerEntry = Static<typeof LedgerEntry>;
 
 export const LedgerEntryList = ListOf('LedgerEntryList', LedgerEntry);
-
-const PLAIN_ACCOUNTS = [
-  'available',
-  'held',
-  'payout_hold',
-  'refund_hold',
-  'seized',
-  'fees',
-  'network_cost',
-] as const;
-const NETWORK_ACCOUNTS = ['custody', 'custody_hold', 'reorg_loss', 'float', 'kept'] as const;
-export type LedgerAccount =
-  | (typeof PLAIN_ACCOUNTS)[number]
-  | `${(typeof NETWORK_ACCOUNTS)[number]}:${NetworkName}`;
-
-/** Every account of a merchant, the operator's among them. */
-export const LEDGER_ACCOUNTS: readonly LedgerAccount[] = [
-  ...PLAIN_ACCOUNTS,
-  ...NETWORK_ACCOUNTS.flatMap((kind) => NETWORKS.map((network): LedgerAccount => `${kind}:${network}`)),
-];
 
 export const LedgerEntryQuery = Type.Object(
   {

@@ -1,5 +1,5 @@
+import { LEDGER_ACCOUNTS } from '@florin/contract/ledger-accounts';
 import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
-import { LEDGER_ACCOUNTS } from '@florin/contract/schemas';
 
 /** Liabilities towards the merchant; credits increase them. */
 export const OWED_ACCOUNTS = ['available', 'held', 'payout_hold', 'refund_hold', 'seized', 'fees'] as const;

@@ -1,3 +1,5 @@
+import { LEDGER_ACCOUNTS } from '@florin/contract/ledger-accounts';
+import { NETWORKS } from '@florin/contract/money';
 import type { Balance, Balances, LedgerEntry } from '@florin/contract/schemas';
 import { Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -18,8 +20,6 @@ interface Line {
   units: number;
   currency: string;
 }
-
-const NETWORKS = ['erc20', 'trc20', 'spl'] as const;
 
 /** What is owed to the merchant or to others, and where the coins are that cover it. */
 function linesOf(balance: Balance): Line[] {
@@ -98,19 +98,6 @@ function Cause({ cause: { type, id } }: Pick<LedgerEntry, 'cause'>) {
   return folder === undefined ? <CopyId id={id} isShort /> : <ResourceLink folder={folder} id={id} />;
 }
 
-const ACCOUNTS = [
-  'available',
-  'held',
-  'payout_hold',
-  'refund_hold',
-  'seized',
-  'fees',
-  'network_cost',
-  ...['custody', 'custody_hold', 'reorg_loss', 'float', 'kept'].flatMap((kind) =>
-    NETWORKS.map((network) => `${kind}:${network}`),
-  ),
-];
-
 const ENTRIES: ListDefinition<LedgerEntry> = {
   title: 'Ledger',
   path: '/api/v1/ledger_entries',
@@ -129,7 +116,7 @@ const ENTRIES: ListDefinition<LedgerEntry> = {
   ],
   filters: [
     { name: 'cause', label: 'Cause' },
-    { name: 'account', label: 'Account', options: ACCOUNTS },
+    { name: 'account', label: 'Account', options: LEDGER_ACCOUNTS },
     { name: 'currency', label: 'Currency', options: ['USDT', 'USDC'] },
   ],
   empty: {

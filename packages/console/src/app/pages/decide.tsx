@@ -82,7 +82,7 @@ const Marked = ({ shown: { recipients, currency } }: { shown: Decision }) => (
   </Table>
 );
 
-/** What is signed, for whoever may approve it. */
+/** Network, count, sum, digest and conspicuous recipients of what an approver signs. */
 export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
   const { query } = useDecision(resource);
   const shown = query.data;

@@ -12,8 +12,8 @@ export function nonceOf(sequence: string | undefined): number {
 }
 
 /**
- * What another version replaces. What is built follows contracts, owners and wallets of today: asked for other contents, the signer would
- * take this database for a copy.
+ * Reads the transaction that another version replaces. Contracts, owners and wallets may have changed since it was signed: for a version
+ * with other contents the signer would take this database for a copy.
  *
  * @param call what the version would do; undefined: it only uses the sequence up
  * @throws UnbuildableTransfer where they are no versions of one transaction

@@ -41,7 +41,7 @@ export interface Precheck {
   refused: Exclude<UnpayableReason, 'recipient_blacklisted'> | null;
   /** Items that the token refuses whatever else is paid. */
   unpayable: ReadonlySet<string>;
-  /** Items whose payment would fail now, for a reason that nobody tells. */
+  /** Items whose call reverts now. Nodes give no reason. */
   reverting?: ReadonlySet<string>;
   /** The most that each transaction can cost, in the order of the request. */
   fees: readonly bigint[];

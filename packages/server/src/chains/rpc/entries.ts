@@ -1,3 +1,4 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
 import Type, { type Static } from 'typebox';
 import type { Endpoint } from './endpoint.ts';
 
@@ -33,6 +34,31 @@ export function checkExplorer(explorer: Static<typeof ExplorerEntry>, complain: 
     else if (URL.parse(link.replace(part, '0x'))?.protocol !== 'https:')
       complain(`explorer.${field}`, 'must be a link that begins with https://');
   }
+}
+
+type TokenEntries = Readonly<Partial<Record<Asset, { address: string }>>>;
+
+/**
+ * The addresses of an entry's tokens: one at least, each with its own.
+ *
+ * @param isAddress whether the text is an address of the network, which is one of `what`
+ */
+export function readTokens(
+  tokens: TokenEntries,
+  { isAddress, what }: { isAddress: (text: string) => boolean; what: string },
+  complain: Complain,
+): Partial<Record<Asset, string>> {
+  const addresses: Partial<Record<Asset, string>> = {};
+  for (const asset of ASSETS) {
+    const address = tokens[asset]?.address;
+    if (address === undefined) continue;
+    if (!isAddress(address)) complain(`tokens.${asset}.address`, `must be ${what}`);
+    addresses[asset] = address;
+  }
+  if (Object.keys(addresses).length === 0) complain('tokens', 'is empty: name USDT, USDC or both');
+  if (addresses.USDT !== undefined && addresses.USDT === addresses.USDC)
+    complain('tokens.USDC.address', 'is the address of tokens.USDT.address too: give each its own');
+  return addresses;
 }
 
 type EndpointEntry = string | { url: string; own: boolean; solid_url?: string };

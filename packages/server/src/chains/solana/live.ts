@@ -1,8 +1,8 @@
-import { ASSETS, type Asset } from '@florin/contract/money';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
 import type { NetworkFacts, Tank } from '../live-chains.ts';
+import { plainFacts } from '../plain-facts.ts';
 import { findPooled } from '../pool/index.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
 import { TokenAccountTable } from './account-table.ts';
@@ -92,15 +92,8 @@ export class LiveSolana implements AccountSource {
   }
 
   facts(): NetworkFacts {
-    const { isTest, name, tokens, explorer } = this.#options.network;
-    const mints: Partial<Record<Asset, string>> = {};
-    for (const asset of ASSETS) {
-      const mint = tokens[asset]?.mint;
-      if (mint !== undefined) mints[asset] = mint;
-    }
-    const transactionUrl = explorer?.transaction ?? null;
-    const none = { chainId: null, publicEndpoint: null, collector: null };
-    return { isTest, name, ...none, tokens: mints, transactionUrl };
+    const { network } = this.#options;
+    return plainFacts(network, (asset) => network.tokens[asset]?.mint);
   }
 
   /** The fee payer. @throws ChainUnavailable */

@@ -1,4 +1,3 @@
-import { ASSETS } from '@florin/contract/money';
 import { readSolanaAddress } from '@florin/signer/solana';
 import Type, { type Static } from 'typebox';
 import {
@@ -7,6 +6,7 @@ import {
   EndpointEntries,
   ExplorerEntry,
   readEndpoints,
+  readTokens,
 } from '../rpc/entries.ts';
 import type { SolanaNetwork } from './network.ts';
 
@@ -56,17 +56,12 @@ export const SolanaEntry = Type.Object(
 export type SolanaEntry = Static<typeof SolanaEntry>;
 
 export function readSolanaEntry(entry: SolanaEntry, complain: Complain): SolanaNetwork {
-  const tokens: { USDT?: { mint: string }; USDC?: { mint: string } } = {};
-  for (const asset of ASSETS) {
-    const mint = entry.tokens[asset]?.address;
-    if (mint === undefined) continue;
-    if (readSolanaAddress(mint) === undefined)
-      complain(`tokens.${asset}.address`, 'must be the address of a mint, in base58');
-    tokens[asset] = { mint };
-  }
-  if (Object.keys(tokens).length === 0) complain('tokens', 'is empty: name USDT, USDC or both');
-  if (tokens.USDT !== undefined && tokens.USDT.mint === tokens.USDC?.mint)
-    complain('tokens.USDC.address', 'is the address of tokens.USDT.address too: give each its own');
+  const isAddress = (text: string) => readSolanaAddress(text) !== undefined;
+  const { USDT, USDC } = readTokens(
+    entry.tokens,
+    { isAddress, what: 'the address of a mint, in base58' },
+    complain,
+  );
   if (!entry.test || entry.genesis_hash === MAINNET) complain(entry.test ? 'genesis_hash' : 'test', REAL);
   checkExplorer(entry.explorer, complain);
   return {
@@ -74,7 +69,10 @@ export function readSolanaEntry(entry: SolanaEntry, complain: Complain): SolanaN
     isTest: entry.test,
     endpoints: readEndpoints(entry.endpoints, complain),
     genesisHash: entry.genesis_hash,
-    tokens,
+    tokens: {
+      ...(USDT !== undefined && { USDT: { mint: USDT } }),
+      ...(USDC !== undefined && { USDC: { mint: USDC } }),
+    },
     feeCeilings: {
       computeUnits: entry.fee_ceilings.compute_units,
       priorityFee: BigInt(entry.fee_ceilings.priority_fee),

@@ -21,7 +21,7 @@ export interface PrecheckContext {
 /** Of a payment: the fee payer's and the hot wallet's. */
 const PAYMENT_SIGNATURES = 2;
 
-/** Priority at its ceiling: what is found here holds whatever the market does until it is signed. */
+/** With the priority fee at its ceiling, so that what is enough now is enough when it is signed. */
 const feeOf = ({ feeCeilings }: SolanaNetwork, signatures: number): bigint =>
   BigInt(signatures) * SIGNATURE_LAMPORTS + feeCeilings.priorityFee;
 

@@ -1,9 +1,9 @@
-import { ASSETS, type Asset } from '@florin/contract/money';
 import { tronOfAccount } from '@florin/signer/tron';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
 import { AccountAddresses } from '../evm/extended-key.ts';
 import type { NetworkFacts, Tank } from '../live-chains.ts';
+import { plainFacts } from '../plain-facts.ts';
 import { CheckedTron } from './checked-tron.ts';
 import { TronEndpoints } from './endpoints.ts';
 import { TronFeed } from './feed.ts';
@@ -78,15 +78,8 @@ export class LiveTron implements AccountSource {
   }
 
   facts(): NetworkFacts {
-    const { isTest, name, tokens, explorer } = this.#options.network;
-    const contracts: Partial<Record<Asset, string>> = {};
-    for (const asset of ASSETS) {
-      const contract = tokens[asset]?.contract;
-      if (contract !== undefined) contracts[asset] = contract;
-    }
-    const transactionUrl = explorer?.transaction ?? null;
-    const none = { chainId: null, publicEndpoint: null, collector: null };
-    return { isTest, name, ...none, tokens: contracts, transactionUrl };
+    const { network } = this.#options;
+    return plainFacts(network, (asset) => network.tokens[asset]?.contract);
   }
 
   /** The wallet that gives the others TRX. @throws ChainUnavailable */

@@ -1,7 +1,6 @@
-import { ASSETS } from '@florin/contract/money';
 import { readTronAddress } from '@florin/signer/tron';
 import Type, { type Static } from 'typebox';
-import { type Complain, checkExplorer, ExplorerEntry, readEndpoints } from '../rpc/entries.ts';
+import { type Complain, checkExplorer, ExplorerEntry, readEndpoints, readTokens } from '../rpc/entries.ts';
 import type { TronNetwork } from './network.ts';
 
 const closed = { additionalProperties: false };
@@ -58,17 +57,12 @@ export const TronEntry = Type.Object(
 export type TronEntry = Static<typeof TronEntry>;
 
 export function readTronEntry(entry: TronEntry, complain: Complain): TronNetwork {
-  const tokens: { USDT?: { contract: string }; USDC?: { contract: string } } = {};
-  for (const asset of ASSETS) {
-    const contract = entry.tokens[asset]?.address;
-    if (contract === undefined) continue;
-    if (readTronAddress(contract) === undefined)
-      complain(`tokens.${asset}.address`, 'must be the address of a token, T and 33 letters');
-    tokens[asset] = { contract };
-  }
-  if (Object.keys(tokens).length === 0) complain('tokens', 'is empty: name USDT, USDC or both');
-  if (tokens.USDT !== undefined && tokens.USDT.contract === tokens.USDC?.contract)
-    complain('tokens.USDC.address', 'is the address of tokens.USDT.address too: give each its own');
+  const isAddress = (text: string) => readTronAddress(text) !== undefined;
+  const { USDT, USDC } = readTokens(
+    entry.tokens,
+    { isAddress, what: 'the address of a token, T and 33 letters' },
+    complain,
+  );
   if (!entry.test || entry.genesis_hash === MAINNET) complain(entry.test ? 'genesis_hash' : 'test', REAL);
   const feeLimit = BigInt(entry.fee_ceilings.fee_limit);
   if (feeLimit < FEE_LIMIT_MIN || feeLimit > FEE_LIMIT_MAX)
@@ -79,7 +73,10 @@ export function readTronEntry(entry: TronEntry, complain: Complain): TronNetwork
     isTest: entry.test,
     endpoints: readEndpoints(entry.endpoints, complain),
     genesisHash: entry.genesis_hash,
-    tokens,
+    tokens: {
+      ...(USDT !== undefined && { USDT: { contract: USDT } }),
+      ...(USDC !== undefined && { USDC: { contract: USDC } }),
+    },
     feeCeilings: { feeLimit },
     explorer: entry.explorer,
   };

@@ -11,13 +11,11 @@ import {
 } from '../../stores/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
 import type { ConsoleDeps } from '../accounts/index.ts';
-import type { Permission } from '../roles.ts';
-import { DONE, Done } from './own.ts';
+import { DONE, Done, needs } from './own.ts';
 import { presentStore, REVIEWS, StoreSchema } from './store-routes.ts';
 
 const OPERATOR = '/console/api/operator';
 const common = { scope: 'read' as const, tag: 'Operator' };
-const needs = (name: Permission, isProofFresh = false) => ({ name, isProofFresh });
 const MERCHANT_STATUSES = ['active', 'suspended'] as const;
 
 const MerchantSchema = Type.Object({

@@ -4,6 +4,7 @@ import type { RouteRequest } from '../../platform/http/index.ts';
 import type { Acting, ConsoleDeps, signIns } from '../accounts/index.ts';
 import { OWN } from '../authenticate.ts';
 import { sessionCookie } from '../cookie.ts';
+import type { Permission } from '../roles.ts';
 
 export type Request = RouteRequest<unknown, unknown, unknown>;
 export type Place = { deps: ConsoleDeps; publicUrl: () => string };
@@ -15,6 +16,8 @@ export const DONE = { body: { done: true } };
 export const SignedIn = Type.Object({
   status: Type.Union([Type.Literal('signed_in'), Type.Literal('code_required')]),
 });
+/** What a person needs for a route; `isProofFresh`: and a proof of the last 5 minutes. */
+export const needs = (name: Permission, isProofFresh = false) => ({ name, isProofFresh });
 export const own = { name: OWN };
 export const freshOwn = { name: OWN, isProofFresh: true };
 export const common = { scope: 'read' as const, tag: 'You' };

@@ -4,12 +4,10 @@ import { defineRoute, type Route } from '../../platform/http/index.ts';
 import { createStore, listStores } from '../../stores/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import type { ConsoleDeps } from '../accounts/index.ts';
-import type { Permission } from '../roles.ts';
-import { Text } from './own.ts';
+import { needs, Text } from './own.ts';
 
 const STORES = '/console/api/merchants/{merchant_id}/stores';
 const common = { scope: 'read' as const, tag: 'Stores' };
-const needs = (name: Permission, isProofFresh = false) => ({ name, isProofFresh });
 const Merchant = Type.Object({ merchant_id: Type.String() });
 export const REVIEWS = ['pending', 'approved', 'rejected'] as const;
 

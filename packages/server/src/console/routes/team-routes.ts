@@ -5,8 +5,8 @@ import { isoOf } from '../../platform/db/index.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
 import { type ConsoleDeps, users } from '../accounts/index.ts';
-import { type Permission, ROLES } from '../roles.ts';
-import { userOf } from './own.ts';
+import { ROLES } from '../roles.ts';
+import { DONE, Done, needs, userOf } from './own.ts';
 
 type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
 
@@ -15,8 +15,6 @@ const common = { scope: 'read' as const, tag: 'Team' };
 const Merchant = Type.Object({ merchant_id: Type.String() });
 const Member = Type.Object({ merchant_id: Type.String(), user_id: Type.String() });
 const RoleName = Type.String({ enum: [...ROLES] });
-const Done = Type.Object({ done: Type.Boolean() });
-const needs = (name: Permission, isProofFresh = false) => ({ name, isProofFresh });
 const LIMIT_MAX = 100;
 
 const User = Type.Object({
@@ -35,7 +33,7 @@ async function change(
   const { merchantId } = request.caller;
   const userId = decodeId('user', request.params.user_id) ?? NIL_ID;
   await users.changeRole(deps, { merchantId, userId, role }, userOf(request).userId);
-  return { body: { done: true } };
+  return DONE;
 }
 
 function userRoutes(deps: ConsoleDeps): Route[] {

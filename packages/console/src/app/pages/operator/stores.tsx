@@ -80,7 +80,7 @@ const SEEN: readonly Column<AnyStore>[] = [
 ];
 const DECIDED: Column<AnyStore> = { title: 'Decide', cell: (store) => <Decisions store={store} /> };
 
-/** Stores of every merchant, for whoever reviews them. */
+/** The stores of all merchants. Operators approve, reject, enable and disable them. */
 export function AllStoresPage() {
   const operates = useOperates();
   const { status = '' } = useFilters();

@@ -1,0 +1,26 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
+import type { NetworkFacts } from './live-chains.ts';
+
+interface NamedNetwork {
+  name: string;
+  isTest: boolean;
+  explorer: { transaction: string } | null;
+}
+
+/**
+ * What is told of a network whose wallets are neither charged nor added to payers' wallets.
+ *
+ * @param addressOf a token's contract or mint; undefined: it is not taken there
+ */
+export function plainFacts(
+  { isTest, name, explorer }: NamedNetwork,
+  addressOf: (asset: Asset) => string | undefined,
+): NetworkFacts {
+  const tokens: Partial<Record<Asset, string>> = {};
+  for (const asset of ASSETS) {
+    const address = addressOf(asset);
+    if (address !== undefined) tokens[asset] = address;
+  }
+  const transactionUrl = explorer?.transaction ?? null;
+  return { isTest, name, chainId: null, publicEndpoint: null, collector: null, tokens, transactionUrl };
+}
