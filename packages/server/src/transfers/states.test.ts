@@ -10,6 +10,7 @@ import {
   pollIntervalMs,
   retryMs,
   selectAffordable,
+  selectPayable,
   type TransferStatus,
   type Verdict,
 } from './states.ts';
@@ -223,6 +224,30 @@ describe('fitting', () => {
       }),
     );
   });
+});
+
+test('a payment that reverts is held only where the wallet has its coins: others are short, and get what it would have taken', () => {
+  const list = fc.array(fc.record({ amount: fc.bigInt({ min: 1n, max: 100n }), isReverting: fc.boolean() }), {
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(list, fc.bigInt({ min: -20n, max: 300n }), (some, coins) => {
+      const queued = some.map((one, i) => ({ ...one, transfer_id: String(i), alone: false }));
+      const reverting = new Set(queued.flatMap((one) => (one.isReverting ? [one.transfer_id] : [])));
+      const { groups, isShort, isHolding } = selectPayable(queued, { coins, reverting, maxItemsPerTx: 1 });
+      const held = queued.filter((one) => one.isReverting && one.amount <= coins);
+      const taken = groups.flat();
+      expect(isHolding).toBe(held.length > 0);
+      expect(taken.some((one) => one.isReverting)).toBe(false);
+      expect(isShort).toBe(held.length + taken.length < queued.length);
+      expect(groups).toEqual(
+        selectAffordable(
+          queued.filter((one) => !one.isReverting).map((one) => [one]),
+          coins,
+        ),
+      );
+    }),
+  );
 });
 
 describe('planAttempts', () => {

@@ -214,6 +214,34 @@ export function selectAffordable<T extends { amount: bigint }>(
   });
 }
 
+/** What a wallet has for queued payments. */
+interface PayableBy {
+  coins: bigint;
+  /** Those whose calls revert now. */
+  reverting: ReadonlySet<string> | undefined;
+  maxItemsPerTx: number;
+}
+
+/**
+ * The payments that a wallet can send now, as the transactions that carry them. One that reverts though the wallet has its coins is held,
+ * and keeps none from the others; one above the coins reverts for want of them, and waits for them as any other.
+ *
+ * @returns isShort: some wait for coins; isHolding: some are held
+ */
+export function selectPayable<T extends { transfer_id: string; alone: boolean; amount: bigint }>(
+  transfers: readonly T[],
+  { coins, reverting, maxItemsPerTx }: PayableBy,
+): { groups: T[][]; isShort: boolean; isHolding: boolean } {
+  const isHeld = ({ transfer_id: id, amount }: T) => amount <= coins && reverting?.has(id) === true;
+  const others = transfers.filter((one) => !isHeld(one));
+  const groups = selectAffordable(planAttempts(others, maxItemsPerTx), coins);
+  return {
+    groups,
+    isShort: groups.flat().length < others.length,
+    isHolding: others.length < transfers.length,
+  };
+}
+
 /** Half the interval at which a worker polls for due jobs: a shorter wait would change nothing. */
 const POLL_MIN_MS = 250;
 const POLL_MAX_MS = 60_000;

@@ -6,7 +6,7 @@ import { assertSameHistory } from '../history/history.ts';
 import { HOT_KEY_REF, insertAttempts, lockQueued, type NewAttempt, type TransferRow } from '../queries.ts';
 import { UNPAYABLE } from '../recipients/unpayable-addresses.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { judgeUnbuildable, planAttempts, selectAffordable, type TransferVerdict } from '../states.ts';
+import { judgeUnbuildable, selectPayable, type TransferVerdict } from '../states.ts';
 import { type PaymentPrecheck, precheckPayments, prepareWallet } from '../wallets/prepare-wallet.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { lockTankBudget } from '../wallets/tank-budget.ts';
@@ -35,8 +35,8 @@ type Unnumbered = Pick<NewAttempt, 'attemptId' | 'transfers' | 'sentBy' | 'paidB
 interface FromWallet {
   attempts: NewAttempt[];
   waitsFor?: WaitReason | undefined;
-  /** Others wait for coins, besides. */
-  isShort?: boolean;
+  /** Some wait for coins of the wallet, whatever others wait for. */
+  isShort: boolean;
   /** What is left of the tank's for the next wallet. */
   budget: TankBudget | undefined;
 }
@@ -72,37 +72,28 @@ export async function reserveAttempts(
     const locked = await lockQueued(tx, context.merchant.merchantId, context.groupIds, context.nowSeconds);
     let budget = await lockTankBudget(tx, context, prechecked.precheck);
     const clean = await failUnpayable(tx, context, locked, prechecked);
-    const { passing, isHolding } = withoutReverting(clean, prechecked);
     const attempts: NewAttempt[] = [];
-    let waitsFor: WaitReason | undefined = isHolding ? 'call_reverts' : undefined;
+    let waitsFor: WaitReason | undefined;
     let isShort = false;
     // All before the gas tank, which each may need.
     if (budget === undefined) for (const wallet of wallets) await lockWallet(tx, wallet);
     for (const wallet of wallets) {
-      const own = passing.filter((transfer) => transfer.key_ref === wallet.keyRef);
+      const own = clean.filter((transfer) => transfer.key_ref === wallet.keyRef);
       const precheck = prechecked.byKey?.get(wallet.keyRef) ?? null;
       const from = await reserveFrom(tx, context, { wallet, precheck, budget }, own);
       attempts.push(...from.attempts);
       budget = from.budget;
-      isShort ||= from.isShort === true;
+      isShort ||= from.isShort;
       waitsFor = from.waitsFor ?? waitsFor;
     }
     await insertAttempts(tx, attempts, context.nowSeconds);
     crashPoint('reserve.before-commit');
-    if (waitsFor !== undefined) return { reached: isShort ? 'insufficient_coins' : 'waiting', waitsFor };
-    const count = attempts.reduce((sum, attempt) => sum + attempt.transfers.length, 0);
-    if (count < passing.length) return { reached: 'insufficient_coins' };
+    if (isShort) return { reached: 'insufficient_coins', ...(waitsFor !== undefined && { waitsFor }) };
+    if (waitsFor !== undefined) return { reached: 'waiting', waitsFor };
     return { reached: locked.length < queued.length ? 'waiting' : 'all' };
   });
   crashPoint('reserve.after-commit');
   return reserved;
-}
-
-/** A payment that would fail now waits; the others of its group go on. */
-function withoutReverting(transfers: readonly TransferRow[], { byKey = new Map() }: PaymentPrecheck) {
-  const reverting = new Set([...byKey.values()].flatMap(({ reverting: some }) => [...(some ?? [])]));
-  const passing = transfers.filter(({ transfer_id: id }) => !reverting.has(id));
-  return { passing, isHolding: passing.length < transfers.length };
 }
 
 /** A charge brings coins in, so its wallet's balance does not matter. */
@@ -142,29 +133,33 @@ async function reserveFrom(
   transfers: readonly TransferRow[],
 ): Promise<FromWallet> {
   const [first] = transfers;
-  if (first === undefined) return { attempts: [], budget };
+  const none = { attempts: [], isShort: false, budget };
+  if (first === undefined) return none;
   const next = await lockWallet(tx, wallet);
-  const groups = context.isCharge
-    ? transfers.map((charge) => [charge])
-    : selectAffordable(
-        planAttempts(transfers, context.chain.capabilities.maxItemsPerTx),
-        await availableCoins(tx, context, wallet, first),
-      );
+  // Swept coins would only join those that the token keeps where they are.
+  if (precheck !== null && precheck.refused !== null) return { ...none, waitsFor: precheck.refused };
+  const { groups, isShort, isHolding } = context.isCharge
+    ? { groups: transfers.map((charge) => [charge]), isShort: false, isHolding: false }
+    : selectPayable(transfers, {
+        coins: await availableCoins(tx, context, wallet, first),
+        reverting: precheck?.reverting,
+        maxItemsPerTx: context.chain.capabilities.maxItemsPerTx,
+      });
+  const held: WaitReason | undefined = isHolding ? 'call_reverts' : undefined;
   const number = (list: readonly Unnumbered[]) => numberAttempts(tx, wallet, { next, attempts: list });
   if (precheck !== null && budget !== undefined) {
-    const { paid, waitsFor, left } = payByTank(precheck, budget, groups);
-    const isShort = groups.flat().length < transfers.length;
+    const { paid, waitsFor = held, left } = payByTank(precheck, budget, groups);
     return { attempts: await number(paid), waitsFor, isShort, budget: left };
   }
   if (precheck !== null && groups.length > 0) {
     const { waitsFor, count } = await prepareWallet(tx, context, { wallet, precheck, groups });
-    if (waitsFor !== undefined) return { attempts: [], waitsFor, budget };
+    if (waitsFor !== undefined) return { attempts: [], waitsFor, isShort, budget };
     if (count < groups.length) {
       const attempts = await number(groups.slice(0, count).map(unnumbered));
-      return { attempts, waitsFor: 'wait_gas', budget };
+      return { attempts, waitsFor: 'wait_gas', isShort, budget };
     }
   }
-  return { attempts: await number(groups.map(unnumbered)), budget };
+  return { attempts: await number(groups.map(unnumbered)), waitsFor: held, isShort, budget };
 }
 
 const unnumbered = (transfers: readonly TransferRow[]): Unnumbered => ({ attemptId: newId(), transfers });
