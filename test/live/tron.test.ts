@@ -24,6 +24,7 @@ import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { startWholeSigner } from '../signer/whole-signer.ts';
 import { type Boundary, GivenUp, Process } from '../transfers/process.ts';
+import { startRatesProvider } from './rates-provider.ts';
 
 // A live store on a local Tron, with a signer behind its socket. Nothing answers for Ethereum.
 
@@ -52,6 +53,7 @@ let signer: Awaited<ReturnType<typeof startWholeSigner>>;
 let service: TestService;
 let merchant: TestMerchant;
 let worker: Awaited<ReturnType<TestService['startWorker']>>;
+let rates: Awaited<ReturnType<typeof startRatesProvider>>;
 const lines: Record<string, unknown>[] = [];
 
 beforeAll(async () => {
@@ -80,11 +82,15 @@ beforeAll(async () => {
   merchant = await service.createMerchant({ mode: 'live', network: 'trc20' });
   await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'trc20');
   await settingCommands(service.app).set('refunds.delay_seconds', '0');
+  // A sweep costs some 8.4 TRX, which are 2.44 dollars.
+  rates = await startRatesProvider();
+  await settingCommands(service.app).set('rates.sources', rates.source);
 }, 60_000);
 afterAll(async () => {
   await service?.stop();
   await signer?.stop();
   await local?.node.stop();
+  rates?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -235,21 +241,41 @@ test('a payment is credited, its address gets TRX and sweeps itself, a batch and
   await expectBooksAgree();
   // 100 came, 63 and 7 went.
   expect(await treasuryCommands(service.app).status()).toMatchObject([
-    { wallet: 'gas_tank', network: 'trc20', address: TANK, coin: expect.stringMatching(/^[0-9]{3}\./) },
+    {
+      wallet: 'gas_tank',
+      network: 'trc20',
+      address: TANK,
+      coin: expect.stringMatching(/^[0-9]{3}\./),
+      coin_usd: expect.stringMatching(/^2[0-9]{2}\./),
+      fees_30_days_usd: expect.stringMatching(/^[0-9]+\.[0-9]{6}$/),
+    },
     { wallet: 'hot', network: 'trc20', address: HOT, USDT: '30.00', unswept_USDT: '0.00' },
   ]);
 });
 
-test('a payment above what the hot wallet holds has deposits swept that nobody would sweep otherwise', {
+test('a payment above what the hot wallet holds has deposits swept that are worth their TRX, within the merchant’s day', {
   timeout: 60_000,
 }, async () => {
-  // Below custody.sweep_minimum.
+  // Both are below custody.sweep_minimum, one is worth less than its sweep.
   const { to } = await paid(4.5);
+  const { to: dust } = await paid(2);
   const chain = service.app.chains.of({ merchantId: merchant.merchantId, mode: 'live' }, 'trc20');
-  expect((await chain.balances([to], 'USDT', 'tip')).balances.get(to)).toBe(4_500_000n);
+  const held = async () => (await chain.balances([to, dust], 'USDT', 'tip')).balances;
+  expect(Object.fromEntries(await held())).toEqual({ [to]: 4_500_000n, [dust]: 2_000_000n });
+  const { set } = settingCommands(service.app);
+  await set('transfers.trx_per_day', '1.00');
   lines.length = 0;
   const id = await submitted([{ to: local.wallet('whoever is paid'), amount: '30.30' }]);
+  await vi.waitFor(async () => {
+    await local.mine(1);
+    expect(lines).toContainEqual(expect.objectContaining({ waiting: 'gas_day' }));
+  }, WITHIN);
+  await set('transfers.trx_per_day', '1000.00');
   await until(() => merchant.sdk.payouts.retrieve(id), { status: 'completed' });
+  expect(Object.fromEntries(await held())).toEqual({ [dust]: 2_000_000n });
+  const given = (await attempts()).map(({ movement }) => String(Object(movement).to));
+  expect(given.filter((one) => one === 'deposit:1')).not.toEqual([]);
+  expect(given.filter((one) => one === 'deposit:2')).toEqual([]);
   expect(lines).not.toContainEqual(expect.objectContaining({ waiting: 'call_reverts' }));
   await expectBooksAgree();
 });
@@ -304,8 +330,8 @@ test('J1: processes that die between any two steps give TRX once, sweep once and
   const made = (await attempts()).slice(before);
   const kept = made.filter(({ status }) => status !== 'dead');
   const kinds = kept.map(({ key_ref: key, movement }) => `${key} ${Object(movement).to ?? ''}`);
-  expect(kinds.filter((kind) => kind === 'tank deposit:2')).toHaveLength(1);
-  expect(kinds.filter((kind) => kind === 'deposit:2 ')).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === 'tank deposit:3')).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === 'deposit:3 ')).toHaveLength(1);
   expect(kinds.filter((kind) => kind === 'hot ')).toHaveLength(1);
   expect(kept.every(({ status }) => status === 'succeeded')).toBe(true);
   const chain = service.app.chains.of({ merchantId, mode: 'live' }, 'trc20');

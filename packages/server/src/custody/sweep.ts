@@ -148,21 +148,26 @@ async function keepSound(
   });
 }
 
-/** On networks where we pay for sweeps, coins that are worth too little for now stay at their addresses. */
+/** Of what is swept unasked, so much is swept for a payment that waits while no price is known. */
+const FLOOR_SHARE = 10n;
+
+/** Where money is real we pay for sweeps: coins that are worth too little for now stay at their addresses. */
 async function keepWorthy(
   { deps, merchant, network, isUrgent }: Sweep,
   addresses: readonly UnsweptAddress[],
 ): Promise<readonly UnsweptAddress[]> {
   const chain = deps.chains.of(merchant, network);
+  if (merchant.mode === 'sandbox' || addresses.length === 0) return addresses;
   const { sweepsPerTx } = chain.capabilities;
-  if (sweepsPerTx === 0 || addresses.length === 0) return addresses;
   // They may be more than one transaction takes: all of them cost as much as a full one for each address.
-  const count = Math.min(addresses.length, sweepsPerTx);
+  const count = Math.max(1, Math.min(addresses.length, sweepsPerTx));
   const { native } = await chain.estimateFee('sweep', count);
   const price = await deps.rates.priceOfCoin(network);
   const cost = price && (dollarsOf(native, price) * BigInt(addresses.length)) / BigInt(count);
   const nowSeconds = merchantTime(deps, merchant).seconds;
-  return selectWorthy(addresses, { cost, nowSeconds, isUrgent });
+  const { sweepMinimum } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);
+  const terms = { isUrgent, isShared: sweepsPerTx > 0, floor: sweepMinimum / FLOOR_SHARE };
+  return selectWorthy(addresses, { cost, nowSeconds, ...terms });
 }
 
 const keyOf = (addressIndex: number): KeyRef => `deposit:${addressIndex}`;

@@ -5,7 +5,7 @@
 const COST_SHARE = 100n;
 const OLD_COST_SHARE = 10n;
 const OLD_SECONDS = 7 * 86_400;
-/** Where no price of the network's coin is known, so many together are worth it, or a day. */
+/** Where no price of the network's coin is known, so many together in one transaction are worth it, or a day. */
 const COUNT_WITHOUT_PRICE = 8;
 const SECONDS_WITHOUT_PRICE = 86_400;
 
@@ -22,20 +22,23 @@ interface Terms {
   nowSeconds: number;
   /** A payment waits for the coins. */
   isUrgent: boolean;
+  /** Whether many addresses share the fee of one transaction. */
+  isShared: boolean;
+  /** The least that is swept for a payment while nobody knows what it costs. */
+  floor: bigint;
 }
 
 /** Those that are swept now, with the largest first among equals in what they cost: each costs the same. */
 export function selectWorthy<T extends Swept>(
   addresses: readonly T[],
-  { cost, nowSeconds, isUrgent }: Terms,
+  { cost, nowSeconds, isUrgent, isShared, floor }: Terms,
 ): readonly T[] {
   const ageOf = ({ since }: T) => nowSeconds - since;
   if (cost === undefined) {
-    const isWorth =
-      isUrgent ||
-      addresses.length >= COUNT_WITHOUT_PRICE ||
-      addresses.some((one) => ageOf(one) >= SECONDS_WITHOUT_PRICE);
-    return isWorth ? addresses : [];
+    if (isUrgent) return addresses.filter(({ amount }) => amount >= floor);
+    const isOld = (one: T) => ageOf(one) >= SECONDS_WITHOUT_PRICE;
+    if (!isShared) return addresses.filter(isOld);
+    return addresses.length >= COUNT_WITHOUT_PRICE || addresses.some(isOld) ? addresses : [];
   }
   const each = addresses.length === 0 ? 0n : cost / BigInt(addresses.length);
   return addresses.filter((one) => {

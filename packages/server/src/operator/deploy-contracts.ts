@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import type { LiveEthereum } from '../chains/index.ts';
 import { ChainUnavailable, SigningBlocked, UnbuildableTransfer } from '../chains/port/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { Rate } from '../rates/index.ts';
+import type { CoinPrice } from '../rates/index.ts';
 import { type ContractReport, judgeContract, NO_LIVE } from './contracts.ts';
 import { fillContracts } from './fill-contracts.ts';
 import { formatCoin, inDollars } from './treasury.ts';
@@ -94,7 +94,7 @@ function assertFunded({ deployer, native, transactions }: Quote): void {
   throw new Fail('insufficient_balance', { message });
 }
 
-function reportOf(quote: Quote, found: readonly Report[], price: Rate | undefined): DeployReport {
+function reportOf(quote: Quote, found: readonly Report[], price: CoinPrice | undefined): DeployReport {
   const cost = sum(quote.transactions.map((one) => one.cost));
   const most = sum(quote.transactions.map((one) => one.costAtMost));
   return {

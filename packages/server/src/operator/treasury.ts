@@ -5,7 +5,7 @@ import { sumUnswept } from '../custody/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { dollarsOf, type Rate } from '../rates/index.ts';
+import { type CoinPrice, dollarsOf } from '../rates/index.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { sumFees } from '../transfers/books/index.ts';
@@ -60,7 +60,7 @@ function parseCoin(text: string): bigint {
 }
 
 /** Null where no rate is known. */
-export const inDollars = (native: bigint, price: Rate | undefined) =>
+export const inDollars = (native: bigint, price: CoinPrice | undefined) =>
   price === undefined ? null : formatTokens(dollarsOf(native, price));
 
 /** @throws Fail `invalid_request` for a sandbox merchant */
@@ -73,13 +73,15 @@ async function liveMerchant(app: App, text: string): Promise<Merchant> {
 
 interface TreasuryQuery {
   network: Network;
-  price: Rate | undefined;
+  price: CoinPrice | undefined;
   since: number;
 }
 
-async function tankLine(app: App, { network, price, since }: TreasuryQuery): Promise<WalletLine | undefined> {
-  const tank = await app.chains.readTank(network);
-  if (tank === undefined) return undefined;
+async function tankLine(
+  app: App,
+  tank: { address: string; native: bigint },
+  { network, price, since }: TreasuryQuery,
+): Promise<WalletLine> {
   const fees = await sumFees(app.db, { tank: tank.address }, { network, since });
   return {
     wallet: 'gas_tank',
@@ -154,11 +156,11 @@ export function treasuryCommands(app: App) {
         const lines: WalletLine[] = [];
         const merchants = (await listMerchants(app.db)).filter(({ mode }) => mode === 'live');
         for (const network of NETWORKS) {
+          const tank = await app.chains.readTank(network);
+          if (tank === undefined) continue;
           const price = await app.rates.priceOfCoin(network);
           const reading = { network, price, since: app.clock.nowSeconds() - FEES_SECONDS };
-          const tank = await tankLine(app, reading);
-          if (tank === undefined) continue;
-          lines.push(tank);
+          lines.push(await tankLine(app, tank, reading));
           for (const merchant of merchants)
             if (app.live?.accounts.find(merchant.merchantId, network) !== undefined)
               lines.push(...(await hotLines(app, merchant, reading)));

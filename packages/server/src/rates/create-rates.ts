@@ -6,14 +6,25 @@ import { readSettings } from '../tenancy/settings/index.ts';
 import { agree, type Limits, type SourceAnswer } from './agree.ts';
 import { FIXED_SOURCE, fixedSource } from './fixed-source.ts';
 import { HttpAnswers, httpSource } from './http-source.ts';
-import { type Coin, type Pair, type RateRequest, type RateSource, type Rates, SourceFailed } from './port.ts';
+import {
+  type Coin,
+  type CoinPrice,
+  type Pair,
+  type RateRequest,
+  type RateSource,
+  type Rates,
+  SourceFailed,
+} from './port.ts';
 import { crossRate, movedBeyond, parseRate, type Rate } from './rate.ts';
 import { type RateRefusal, RateRefused } from './refused.ts';
 import { RATE_SETTINGS } from './settings.ts';
 
 const ONE = parseRate('1');
 /** The coins that fees are paid in where money is real. */
-const COINS: Partial<Record<Network, Coin>> = { erc20: 'ETH' };
+const COINS: Partial<Record<Network, { coin: Coin; unitsPerCoin: bigint }>> = {
+  erc20: { coin: 'ETH', unitsPerCoin: 10n ** 18n },
+  trc20: { coin: 'TRX', unitsPerCoin: 10n ** 6n },
+};
 /** A lasting fault of a source is logged this often. */
 const WARN_EVERY_MS = 60_000;
 
@@ -73,14 +84,16 @@ class SourcedRates implements Rates {
     return { rate: found };
   }
 
-  async priceOfCoin(network: Network): Promise<Rate | undefined> {
-    const coin = COINS[network];
-    if (coin === undefined) return undefined;
+  async priceOfCoin(network: Network): Promise<CoinPrice | undefined> {
+    const known = COINS[network];
+    if (known === undefined) return undefined;
+    const { coin, unitsPerCoin } = known;
     const owner = { merchantId: NIL_ID, mode: 'live' } as const;
     const pair = { token: coin, currency: 'USD' };
     try {
       const policy = await this.#policyOf(owner);
-      return policy.sources.length === 0 ? undefined : await this.#rateOf(pair, policy);
+      if (policy.sources.length === 0) return undefined;
+      return { ...(await this.#rateOf(pair, policy)), unitsPerCoin };
     } catch (error) {
       if (error instanceof RateRefused) return undefined;
       throw error;

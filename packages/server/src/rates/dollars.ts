@@ -1,10 +1,8 @@
-import type { Rate } from './rate.ts';
+import type { CoinPrice } from './port.ts';
 
-/** A coin has so many of its smallest unit: wei. */
-const UNITS_PER_COIN = 10n ** 18n;
 const MICRODOLLARS = 10n ** 6n;
 
-/** What an amount of a network's own coin is worth, in millionths of a dollar, rounded down. */
-export function dollarsOf(native: bigint, { units, scale }: Rate): bigint {
-  return (native * units * MICRODOLLARS) / (UNITS_PER_COIN * 10n ** BigInt(scale));
+/** What an amount of a network's own coin, in its smallest units, is worth, in millionths of a dollar, rounded down. */
+export function dollarsOf(native: bigint, { units, scale, unitsPerCoin }: CoinPrice): bigint {
+  return (native * units * MICRODOLLARS) / (unitsPerCoin * 10n ** BigInt(scale));
 }

@@ -3,7 +3,7 @@ import type { MerchantMode } from '../tenancy/settings/index.ts';
 import type { Rate } from './rate.ts';
 
 /** Coins in which networks take their fees. */
-export type Coin = 'ETH';
+export type Coin = 'ETH' | 'TRX';
 
 /** A token, or a network's own coin, and the currency it is priced in. */
 export interface Pair {
@@ -15,6 +15,12 @@ export interface RateRequest extends Pair {
   token: Asset;
   merchantId: string;
   mode: MerchantMode;
+}
+
+/** The price of one coin in which a network takes its fees. */
+export interface CoinPrice extends Rate {
+  /** Its smallest units, in which nodes count: wei, sun. */
+  readonly unitsPerCoin: bigint;
 }
 
 export interface Rates {
@@ -29,7 +35,7 @@ export interface Rates {
    * The present price of a network's own coin in US dollars, by the installation's sources; undefined where they give none
    * that is reliable. As slow as `quote`.
    */
-  priceOfCoin(network: Network): Promise<Rate | undefined>;
+  priceOfCoin(network: Network): Promise<CoinPrice | undefined>;
   /** Aborts running requests and closes the connections to providers. */
   close(): Promise<void>;
 }

@@ -336,7 +336,12 @@ test('the price of a network’s own coin comes from the installation’s source
   expect(price && formatRate(price)).toBe('2512.34');
   expect(providers[0].asked.at(-1)).toBe('/eth');
   expect(price && dollarsOf(21_000n * 10n ** 9n, price)).toBe(52_759n);
-  expect(await rates.priceOfCoin('trc20')).toBeUndefined();
+  for (const provider of providers) provider.says({ USD: '0.2891' });
+  nowMs += 60_000;
+  const ofTron = await rates.priceOfCoin('trc20');
+  expect(providers[0].asked.at(-1)).toBe('/trx');
+  expect(ofTron && dollarsOf(8_420_000n, ofTron)).toBe(2_434_222n);
+  expect(await rates.priceOfCoin('spl')).toBeUndefined();
   nowMs += 200_000;
   for (const provider of providers) provider.manner = '<html>';
   expect(await rates.priceOfCoin('erc20')).toBeUndefined();

@@ -2,7 +2,7 @@ import { isReadableUrl } from '../platform/outbound/index.ts';
 import type { Pair } from './port.ts';
 
 /** The names of the coins, as some providers use them. */
-const COINS = { USDT: 'tether', USDC: 'usd-coin', ETH: 'ethereum' } as const;
+const COINS = { USDT: 'tether', USDC: 'usd-coin', ETH: 'ethereum', TRX: 'tron' } as const;
 const SAMPLE: Pair = { token: 'USDT', currency: 'EUR' };
 const LENGTH_MAX = 1_000;
 /** Keys of objects and indexes of arrays, separated by dots. */

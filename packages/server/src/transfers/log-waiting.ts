@@ -38,6 +38,8 @@ const WAITS: Partial<Record<WaitReason, string>> = {
     'new recipients need more than transfers.opening_ceiling lets a day of the merchant spend on their accounts, transfers wait',
   gas_ceiling:
     "a payment needs more of the network's coin than its ceiling lets its wallet have (transfers.gas_ceiling, transfers.trx_ceiling), or the signer, which limits each top-up, does not answer: transfers wait",
+  gas_day:
+    "a merchant's wallets have got transfers.trx_per_day of TRX within 24 hours, transfers wait: raise it, or look for what takes so much",
   call_reverts: 'the token refuses payments now, for a reason that it does not tell: they wait',
   other_operator:
     "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",

@@ -35,6 +35,12 @@ export const TRANSFER_SETTINGS = {
       'The most TRX that a wallet on Tron is topped up to, for fees: about 16 for each payment on its way; others wait. In whole TRX.',
     fallback: '500.00',
   }),
+  trxPerDay: moneySetting({
+    name: 'transfers.trx_per_day',
+    description:
+      "The most TRX that a merchant's wallets on Tron are given in 24 hours, deposit addresses for their sweeps among them; others wait. In whole TRX.",
+    fallback: '1000.00',
+  }),
   openingCeiling: moneySetting({
     name: 'transfers.opening_ceiling',
     description:

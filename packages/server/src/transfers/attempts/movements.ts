@@ -217,11 +217,25 @@ export async function sumPaidByTank(
 
 const DAY_SECONDS = 86_400;
 
+interface OfDay {
+  merchantId: string;
+  network: Wallet['network'];
+  nowSeconds: number;
+}
+
+/** What the gas tank has given a merchant's wallets in the last day, or may still. */
+export async function sumTopUps(tx: Tx, { merchantId, network, nowSeconds }: OfDay): Promise<bigint> {
+  const { rows } = await sql<{ given: string }>`
+    select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as given from transfer_attempt
+    where merchant_id = ${merchantId} and network = ${network} and key_ref = 'tank' and movement ->> 'kind' = 'gas'
+      and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and completed_at > ${nowSeconds - DAY_SECONDS})`.execute(
+    tx,
+  );
+  return BigInt(rows[0]?.given ?? 0);
+}
+
 /** What a merchant's payments of the last day have put into accounts of recipients, or may still. */
-export async function sumOpenings(
-  tx: Tx,
-  { merchantId, network, nowSeconds }: { merchantId: string; network: Wallet['network']; nowSeconds: number },
-): Promise<bigint> {
+export async function sumOpenings(tx: Tx, { merchantId, network, nowSeconds }: OfDay): Promise<bigint> {
   const { rows } = await sql<{ openings: string }>`
     select coalesce(sum(openings), 0)::text as openings from transfer_attempt
     where merchant_id = ${merchantId} and network = ${network} and openings > 0

@@ -93,6 +93,24 @@ test('an address that keeps what it does not use gets what is missing, and no mo
   expect(payment({ native: 40n, allowance: null, fees: [9_000n] }, { limits })).toEqual(wait('gas_ceiling'));
 });
 
+test('a merchant’s day of top-ups bounds what it is given, and waits where that is too little', () => {
+  const units = fc.bigInt({ min: 0n, max: 400n });
+  fc.assert(
+    fc.property(units, units, units, fc.boolean(), (native, gasCeiling, dayLeft, isExact) => {
+      const step = payment({ native }, { limits: { gasCeiling, allowance: 0n, isExact, dayLeft } });
+      const missing = 100n - native;
+      if (missing <= 0n) expect(step).toEqual({ do: 'send' });
+      else if (missing > gasCeiling - native) expect(step).toEqual(wait('gas_ceiling'));
+      else if (missing > dayLeft) expect(step).toEqual(wait('gas_day'));
+      else {
+        if (step.do !== 'move' || step.movement.kind !== 'gas') throw new Error('coins are missing');
+        const { amount } = step.movement;
+        expect(amount >= missing && amount <= dayLeft && native + amount <= gasCeiling).toBe(true);
+      }
+    }),
+  );
+});
+
 test('above what the signer gives at once, top-ups come one after another until it is enough', () => {
   const units = fc.bigInt({ min: 1n, max: 300n });
   fc.assert(

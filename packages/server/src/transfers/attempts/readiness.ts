@@ -26,6 +26,8 @@ export interface ReadinessLimits {
   allowance: bigint;
   /** Nothing above what is missing: what a deposit address does not use stays there. */
   isExact?: boolean;
+  /** What is left of the merchant's day of top-ups; undefined: there is no such limit, or the answer is not the last one. */
+  dayLeft?: bigint | undefined;
 }
 
 /** Why nothing is sent: `wait…` passes by itself, the others need a person. */
@@ -38,6 +40,7 @@ export type WaitReason =
   | 'wait_final'
   | 'wait_allowance'
   | 'gas_ceiling'
+  | 'gas_day'
   | TankWait
   | 'other_operator'
   | 'call_reverts'
@@ -104,7 +107,7 @@ export interface GasNeeds {
   precheck: Pick<Precheck, 'native' | 'tank'> & { movementFees: Readonly<Record<'gas', bigint>> };
   underWay: Pick<MovementsUnderWay, 'gas'>;
   tankSpending: bigint;
-  limits: Pick<ReadinessLimits, 'gasCeiling' | 'isExact'>;
+  limits: Pick<ReadinessLimits, 'gasCeiling' | 'isExact' | 'dayLeft'>;
 }
 
 /** The step towards a hot wallet that holds `needed`. */
@@ -114,8 +117,10 @@ export function gasStep({ precheck, underWay, tankSpending, limits }: GasNeeds, 
   if (missing <= 0n) return wait('wait_gas');
   const room = limits.gasCeiling - native - underWay.gas;
   if (missing > room) return wait('gas_ceiling');
+  const { dayLeft = room } = limits;
+  if (missing > dayLeft) return wait('gas_day');
   const wanted = limits.isExact === true ? missing : missing + missing / GAS_MARGIN;
-  const asked = wanted < room ? wanted : room;
+  const asked = [wanted, room, dayLeft].reduce((least, one) => (one < least ? one : least));
   // Above what its policy allows the signer waits for a person: several smaller top-ups need none.
   const amount = tank.topUpMax !== undefined && tank.topUpMax < asked ? tank.topUpMax : asked;
   if (amount <= 0n) return wait('gas_ceiling');

@@ -9,7 +9,7 @@ import {
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { listHeldKeys } from '../attempts/blocked-attempts.ts';
-import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { readUnderWay, reserveMovement, sumTankSpending, sumTopUps } from '../attempts/movements.ts';
 import {
   nextPaymentStep,
   nextRefuelStep,
@@ -82,7 +82,7 @@ interface Prepared {
 
 /**
  * Reserves the movement that has to come before these payments, under the wallet's lock. Where each is a transaction of its own, as many
- * go at once as the ceiling of the wallet's native coins has room for.
+ * go at once as the ceiling of the wallet's native coins, or what is left of the merchant's day, has room for.
  */
 export async function prepareWallet(
   tx: Tx,
@@ -92,7 +92,8 @@ export async function prepareWallet(
   for (let count = groups.length; ; count >>= 1) {
     const waitsFor = await prepareFor(tx, context, { wallet, precheck, groups: groups.slice(0, count) });
     const isDivisible = wallet.chainNext === null && count > 1;
-    if (waitsFor !== 'gas_ceiling' || !isDivisible) return { waitsFor, count };
+    const isTooMuch = waitsFor === 'gas_ceiling' || waitsFor === 'gas_day';
+    if (!isTooMuch || !isDivisible) return { waitsFor, count };
   }
 }
 
@@ -158,7 +159,7 @@ async function takeStep(
   const { merchantId } = context.merchant;
   const { network, currency: asset, group_id: groupId } = of;
   const tank = tankOf(network, precheck);
-  const { gasCeiling, trxCeiling, allowance } = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
+  const settings = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
   const deposit = depositOf(of.key_ref);
   const needs = {
     asset,
@@ -166,8 +167,8 @@ async function takeStep(
     precheck,
     underWay: await readUnderWay(tx, { merchantId, currency: asset, hot: wallet, tank, gasTo: deposit }),
     limits: {
-      gasCeiling: network === 'trc20' ? trxCeiling : gasCeiling * WEI_PER_UNIT,
-      allowance,
+      gasCeiling: network === 'trc20' ? settings.trxCeiling : settings.gasCeiling * WEI_PER_UNIT,
+      allowance: settings.allowance,
       isExact: deposit !== undefined,
     },
   };
@@ -177,7 +178,10 @@ async function takeStep(
   if (step.do === 'move' && step.by === 'tank') {
     await lockWallet(tx, tank);
     const tankSpending = await sumTankSpending(tx, tank, precheck.movementFees.deploy);
-    step = decide({ ...needs, tankSpending });
+    // Sums of all wallets of a merchant: the tank's lock is the one that they share.
+    const given = { merchantId, network, nowSeconds: context.nowSeconds };
+    const dayLeft = network === 'trc20' ? settings.trxPerDay - (await sumTopUps(tx, given)) : undefined;
+    step = decide({ ...needs, limits: { ...needs.limits, dayLeft }, tankSpending });
   }
   if (step.do === 'send') return undefined;
   if (step.do === 'wait') return step.reason;
