@@ -12,15 +12,20 @@ export function saveFile(name: string, file: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Downloads everything that fits the filters of a list. */
-export async function saveCsv(path: string, place: Place, fail: (error: unknown) => void): Promise<void> {
+/** Downloads everything that fits the filters of a list. @param name of the file, without its ending */
+export async function saveCsv(
+  path: string,
+  place: Place | undefined,
+  fail: (error: unknown) => void,
+  name = path.split('?', 1)[0]?.split('/').at(-1) ?? 'list',
+): Promise<void> {
   fail(undefined);
   try {
     const answer = await send(path, { place, accept: 'text/csv' });
     const file = await answer.blob();
     if (!isWhole(await file.slice(-400).text()))
       throw new PageError('The file was cut off: download it again.');
-    saveFile(`${path.split('?', 1)[0]?.split('/').at(-1) ?? 'list'}.csv`, file);
+    saveFile(`${name}.csv`, file);
   } catch (error) {
     fail(error);
   }

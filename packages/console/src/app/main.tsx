@@ -51,6 +51,7 @@ const router = createRouter({
       operatorPage('/health', () => import('./pages/operator/health.tsx'), 'HealthPage'),
       operatorPage('/stores', () => import('./pages/operator/stores.tsx'), 'AllStoresPage'),
       operatorPage('/merchants', () => import('./pages/operator/merchants.tsx'), 'MerchantsPage'),
+      operatorPage('/merchants/$id', () => import('./pages/operator/statement.tsx'), 'MerchantStatementPage'),
       operatorPage('/jobs', () => import('./pages/operator/jobs.tsx'), 'JobsPage'),
     ]),
     shell.addChildren([
@@ -73,6 +74,7 @@ const router = createRouter({
       page('/invoices', () => import('./pages/invoices.tsx'), 'InvoicesPage'),
       page('/invoices/$id', () => import('./pages/invoices.tsx'), 'InvoicePage'),
       page('/balances', () => import('./pages/balances.tsx'), 'BalancesPage'),
+      page('/balances/statement', () => import('./pages/statement.tsx'), 'StatementPage'),
       page('/ledger', () => import('./pages/balances.tsx'), 'LedgerPage'),
       page('/keys', () => import('./pages/keys.tsx'), 'KeysPage'),
       page('/requests', () => import('./pages/requests.tsx'), 'RequestsPage'),

@@ -12,6 +12,7 @@ import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
 import { searchRoutes } from './routes/search-routes.ts';
+import { statementRoutes } from './routes/statement-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
 
@@ -51,6 +52,7 @@ export function createConsole(
       ...keyRoutes(deps),
       ...requestRoutes(deps),
       ...searchRoutes(deps),
+      ...statementRoutes(deps),
       ...teamRoutes(deps),
       ...approvalRoutes({ deps, publicUrl }),
     ]),

@@ -1,12 +1,14 @@
 import { LEDGER_ACCOUNTS } from '@florin/contract/ledger-accounts';
 import { NETWORKS } from '@florin/contract/money';
 import type { Balance, Balances, LedgerEntry } from '@florin/contract/schemas';
-import { Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { meaningOf } from '../accounts.ts';
 import { call } from '../api.ts';
 import { Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
-import { Amount, CopyId, NETWORK_NAMES, Time } from '../format.tsx';
+import { Amount, CopyId, Time } from '../format.tsx';
 import { type Column, List, type ListDefinition, Rows } from '../list.tsx';
 import { usePlace } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
@@ -16,7 +18,6 @@ const REFRESH_MS = 10_000;
 
 interface Line {
   account: string;
-  meaning: string;
   units: number;
   currency: string;
 }
@@ -24,24 +25,24 @@ interface Line {
 /** What is owed to the merchant or to others, and where the coins are that cover it. */
 function linesOf(balance: Balance): Line[] {
   const { currency, custody, custody_hold } = balance;
-  const line = (account: string, meaning: string, units: number) => ({ account, meaning, units, currency });
+  const line = (account: string, units: number) => ({ account, units, currency });
   return [
-    line('available', 'May be spent', balance.available),
-    line('held', 'Received, not yet decided: late or partial money', balance.held),
-    line('payout_hold', 'Reserved by payouts', balance.payout_hold),
-    line('refund_hold', 'Reserved by refunds', balance.refund_hold),
-    line('seized', 'From sanctioned senders', balance.seized),
-    line('fees', 'Service fees charged', balance.fees),
-    line('network_cost', 'Network fees paid in this currency', balance.network_cost),
+    line('available', balance.available),
+    line('held', balance.held),
+    line('payout_hold', balance.payout_hold),
+    line('refund_hold', balance.refund_hold),
+    line('seized', balance.seized),
+    line('fees', balance.fees),
+    line('network_cost', balance.network_cost),
     ...NETWORKS.flatMap((network) => [
-      line(`custody:${network}`, `Coins on ${NETWORK_NAMES[network]}, free to send`, custody[network]),
-      line(`custody_hold:${network}`, `Coins on ${NETWORK_NAMES[network]}, reserved`, custody_hold[network]),
+      line(`custody:${network}`, custody[network]),
+      line(`custody_hold:${network}`, custody_hold[network]),
     ]),
   ];
 }
 
 const LINES: readonly Column<Line>[] = [
-  { title: 'Account', cell: ({ meaning }) => meaning },
+  { title: 'Account', cell: ({ account }) => meaningOf(account) },
   {
     title: 'Amount',
     cell: ({ units, currency }) => <Amount units={units} currency={currency} />,
@@ -67,9 +68,19 @@ export function BalancesPage() {
   });
   return (
     <Stack>
-      <Title order={1} size="h2">
-        Balances
-      </Title>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          Balances
+        </Title>
+        <Button
+          component={Link}
+          to={`/${place.merchant}/${place.store}/balances/statement`}
+          variant="default"
+          size="sm"
+        >
+          Statement of a period
+        </Button>
+      </Group>
       <Text>Of the whole merchant. The ledger has the entries behind each line.</Text>
       {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Skeleton height={240} aria-label="Loading" />}

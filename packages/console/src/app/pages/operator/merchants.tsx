@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { Action } from '../../detail.tsx';
 import { CopyId, IsoTime, Status } from '../../format.tsx';
 import type { Column } from '../../list.tsx';
@@ -18,6 +19,10 @@ const SEEN: readonly Column<Merchant>[] = [
   { title: 'Status', cell: ({ status }) => <Status name={status} /> },
   { title: 'Created', cell: ({ created_at }) => <IsoTime at={created_at} /> },
   { title: 'Id', cell: ({ merchant_id }) => <CopyId id={merchant_id} isShort /> },
+  {
+    title: 'Money',
+    cell: ({ merchant_id }) => <Link to={`/operator/merchants/${merchant_id}`}>Statement</Link>,
+  },
 ];
 
 const CHANGED: Column<Merchant> = {
