@@ -16,6 +16,7 @@ import { announcesBody, BODYLESS_METHODS, decodable } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 import { type ErrorOptions, sendError, wantsPage } from './send-error.ts';
+import { followUnasked } from './unasked-connections.ts';
 
 const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000, unreadMs: 30_000 };
 const TIMEOUT_CHECK_MS_MAX = 1_000;
@@ -93,6 +94,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   }) as unknown as FastifyInstance;
   const pipeline = new Pipeline(options);
   followRequests(app.server);
+  const endUnasked = followUnasked(app.server);
   answerExpectations(app.server);
   acceptEveryMethod(app);
   keepSignedBodies(app, options);
@@ -105,7 +107,10 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   exchanges.observe(app);
   const refuseUnknown = (raw: RawRequest) => pipeline.refuse(raw, nothingHere());
   for (const page of options.pages) addPage(app, { streams, refuseUnknown }, page);
-  app.addHook('preClose', async () => streams.close());
+  app.addHook('preClose', async () => {
+    streams.close();
+    endUnasked();
+  });
   const parts = { pipeline, streams, exchanges };
   for (const route of options.routes) addRoute(app, parts, route);
   if (options.console !== undefined) addConsole(app, streams, options, options.console);
