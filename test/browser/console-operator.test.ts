@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
+import { publisherOf } from '../events/make-event.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { consoleDriver, HOSTILE } from './console-driver.ts';
@@ -53,6 +54,22 @@ describe.skipIf(!hasChromium())('the installation and pay links in the console',
     await page.getByText('at most 366 days').waitFor();
     await page.goBack();
   }
+
+  test('what changes meanwhile is shown by itself', { timeout: LONG_MS }, async () => {
+    const { page, faults } = await signIn('viewer');
+    // Nothing is asked for by the clock.
+    await page.addInitScript({ content: 'window.setInterval = () => 0;' });
+    const isFollowing = page.waitForResponse((answer) => answer.url().endsWith('/changes'));
+    const { id } = await merchant.sdk.checkout.sessions.create({ amount: 1_250n, currency: 'USD' });
+    await page.goto(`${base()}/payments`);
+    await page.getByRole('row').getByText('pending', { exact: true }).waitFor();
+    expect((await isFollowing).status()).toBe(200);
+    await merchant.sdk.checkout.sessions.cancel(id);
+    await publisherOf(service)(merchant);
+    await page.getByRole('row').getByText('cancelled', { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
 
   test('an owner asks for a store, and the operator approves it; an auditor reads alone', {
     timeout: LONG_MS,

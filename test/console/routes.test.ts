@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { TOTP } from 'otpauth';
@@ -61,6 +63,15 @@ interface Extra {
   at?: FastifyInstance;
 }
 
+/** What a caller has of an answer; a stream goes on. */
+async function bodyOf(answer: { headers: object; stream(): Readable }): Promise<string> {
+  if ('x-accel-buffering' in answer.headers) {
+    answer.stream().destroy();
+    return '{}';
+  }
+  return await text(answer.stream());
+}
+
 async function call(
   browser: Browser,
   method: Method,
@@ -78,10 +89,11 @@ async function call(
       ...headers,
     },
     ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    payloadAsStream: true,
   });
   const set = [answer.headers['set-cookie']].flat()[0]?.split(';', 1)[0];
   if (set !== undefined) browser.cookie = set;
-  return { status: answer.statusCode, body: answer.json(), set };
+  return { status: answer.statusCode, body: JSON.parse(await bodyOf(answer)), set };
 }
 
 /** Signs a person in as a browser does. */
@@ -111,6 +123,7 @@ const consoleOf = () =>
     publicUrl: () => ORIGIN,
     version: '2026-04-20',
     installationRoutes: installationRoutes(app),
+    liveEvents: app.liveEvents,
   });
 const filled = (path: string) =>
   path

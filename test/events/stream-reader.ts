@@ -26,11 +26,12 @@ export async function openStream(
   query = '',
   headers: Record<string, string> = {},
 ): Promise<StreamReader> {
+  return await readStream(`${baseUrl}/api/v1/events/stream${query}`, signedHeaders(credentials, { headers }));
+}
+
+export async function readStream(url: string, headers: Record<string, string>): Promise<StreamReader> {
   const leaving = new AbortController();
-  const response = await fetch(`${baseUrl}/api/v1/events/stream${query}`, {
-    headers: signedHeaders(credentials, { headers }),
-    signal: leaving.signal,
-  });
+  const response = await fetch(url, { headers, signal: leaving.signal });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const blocks: Block[] = [];
   let rest = '';

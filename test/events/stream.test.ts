@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
+import { callAsPage, type Person, pageHeaders, signIn } from '../console/people.ts';
 import { until } from '../florin-command.ts';
 import { expectError } from '../http/expect-error.ts';
 import { serveWith } from '../http/http-server.ts';
@@ -10,7 +12,7 @@ import { requestText } from '../http/raw-socket.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send, signedHeaders } from '../signed-request.ts';
 import { makeEvent, publisherOf } from './make-event.ts';
-import { openStream } from './stream-reader.ts';
+import { openStream, readStream } from './stream-reader.ts';
 
 const STREAM = '/api/v1/events/stream';
 const SOON_MS = 30_000;
@@ -250,4 +252,70 @@ test('a key without the scope read gets none, and other methods are 405', async 
   const merchant = await service.createMerchant({ funds: 0n });
   const posted = await send(`${service.baseUrl}${STREAM}`, merchant, { body: '{}' });
   expectError(posted, STREAM, { status: 405, code: 'method_not_allowed' });
+});
+
+const changesOf = ({ merchantId, storeId }: TestMerchant) =>
+  `/console/api/merchants/${encodeId('merchant', merchantId)}/stores/${encodeId('store', storeId)}/changes`;
+const accept = 'text/event-stream';
+const follow = (person: Person, merchant: TestMerchant, lastId?: string) =>
+  readStream(`${service.baseUrl}${changesOf(merchant)}`, {
+    cookie: person.cookie,
+    accept,
+    ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
+  });
+const asked = ({ cookie }: Person, merchant: TestMerchant) =>
+  callAsPage(service, changesOf(merchant), { cookie, accept });
+const CHANGED = { event: 'changed', data: '' };
+
+test('a page is told that something of its store has changed, and of nothing elsewhere; ten of a session at most', async () => {
+  const merchant = await withNews(2);
+  const viewer = await signIn(service, merchant, 'viewer');
+  const page = await follow(viewer, merchant);
+  expect(await page.blocks(1)).toEqual([{ retry: '1000' }]);
+  const other = await service.addStore(merchant);
+  await makeEvent(service, other);
+  await publish(other);
+  await makeEvent(service, merchant);
+  await publish(merchant);
+  expect((await page.blocks(2))[1]).toEqual({ id: '3', ...CHANGED });
+  page.close();
+  const back = await follow(viewer, merchant, '2');
+  expect((await back.blocks(2))[1]).toEqual({ id: '3', ...CHANGED });
+  const pages = await Promise.all(Array.from({ length: 9 }, () => follow(viewer, merchant, 'nonsense')));
+  expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 200));
+  expect((await asked(viewer, merchant)).status).toBe(429);
+  for (const stream of [back, ...pages]) stream.close();
+  const stranger = await service.createMerchant({ funds: 0n });
+  expect((await asked(viewer, stranger)).status).toBe(403);
+});
+
+test('F1: what a page asks by itself keeps no session from ending', async () => {
+  const merchant = await withNews(0);
+  const owner = await signIn(service, merchant, 'owner');
+  const seenAtMs = async () => {
+    const row = await service.app.db
+      .selectFrom('console_session')
+      .select('seen_at_ms')
+      .where('user_id', '=', owner.userId)
+      .executeTakeFirstOrThrow();
+    return Number(row.seen_at_ms);
+  };
+  const minutesAgo = service.app.clock.nowMs() - 20 * 60_000;
+  await sql`update console_session set seen_at_ms = ${minutesAgo} where user_id = ${owner.userId}`.execute(
+    service.app.db,
+  );
+  const asks = async (headers = {}) => {
+    const url = '/api/v1/payments';
+    const { status } = await callAsPage(service, url, {
+      ...pageHeaders(service, owner, merchant),
+      ...headers,
+    });
+    return status;
+  };
+  expect(await asks({ 'x-service-background': 'true' })).toBe(200);
+  const stream = await follow(owner, merchant);
+  expect([stream.status, await seenAtMs()]).toEqual([200, minutesAgo]);
+  stream.close();
+  expect(await asks()).toBe(200);
+  expect(await seenAtMs()).toBeGreaterThan(minutesAgo);
 });

@@ -15,7 +15,7 @@ import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
 import { createConsole, requestPageOf } from './console/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, documentedExample, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
-import { eventRoutes } from './events/index.ts';
+import { eventRoutes, LiveEvents } from './events/index.ts';
 import { invoiceRoutes } from './invoices/index.ts';
 import { APPEND_ONLY_TABLES as APPEND_ONLY_LEDGER_TABLES, ledgerRoutes } from './ledger/index.ts';
 import { type MailDeps, mailRoutes } from './mail/index.ts';
@@ -114,6 +114,8 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps, MailDe
   metrics: Metrics;
   /** Undefined where requests are not recorded. */
   requestLog: RequestLog | undefined;
+  /** What happens in stores, for keys that follow their events and pages that show them. */
+  liveEvents: LiveEvents;
   /** State of the installation, read at most every 5 s. */
   readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
@@ -205,6 +207,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       ...platform,
       ...webhooks,
       requestLog,
+      liveEvents: new LiveEvents(platform),
       readState: createStateReader(watchDb, clock),
       databaseUrl,
       chains,
@@ -239,7 +242,7 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
   return [
     ...payoutRoutes(app),
     ...ledgerRoutes(app, refundNames),
-    ...eventRoutes(app),
+    ...eventRoutes(app, app.liveEvents),
     ...webhookRoutes(app),
     ...customerRoutes(app, defaultPaymentMethods),
     ...mailRoutes(app, publicUrl),
@@ -289,6 +292,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     publicUrl: options.publicUrl,
     version: API_VERSIONS[0],
     installationRoutes: installationRoutes(app),
+    liveEvents: app.liveEvents,
   });
   return createHttpServer({
     ...openApi(routes, createAuthentication(app)),

@@ -47,7 +47,15 @@ export const keepCsrfToken = (token: string): void => {
   csrfToken = token;
 };
 
+/** Whoever has touched nothing for so long is not at the page: what it asks then keeps no session from ending. */
+const AWAY_MS = 60_000;
+let touchedAtMs = Date.now();
+for (const touch of ['pointerdown', 'keydown', 'wheel', 'touchmove'])
+  addEventListener(touch, () => (touchedAtMs = Date.now()), { passive: true, capture: true });
+const isAway = (): boolean => Date.now() - touchedAtMs > AWAY_MS;
+
 const headersOf = ({ body, place, idempotencyKey, accept }: CallOptions): Record<string, string> => ({
+  ...(isAway() ? { 'x-service-background': 'true' } : {}),
   ...(csrfToken === '' ? {} : { 'x-csrf-token': csrfToken }),
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   ...(place === undefined ? {} : { 'x-service-merchant': place.merchant, 'x-service-store': place.store }),

@@ -19,6 +19,7 @@ import { call } from './api.ts';
 import { FactorNeeded, NotIn, Sheet, SIGN_IN } from './doors.tsx';
 import { wordsOf } from './format.tsx';
 import { useKeys } from './keyboard.ts';
+import { useLiveUpdates } from './live.ts';
 import { NewStore } from './new-store.tsx';
 import { useFilters, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
@@ -244,6 +245,7 @@ export function Shell() {
   const me = useQuery(meQuery);
   const { merchant, store } = usePlace();
   const navigate = useNavigate();
+  useLiveUpdates({ merchant, store });
   useKeys({ s: () => void navigate({ to: `/${merchant}/${store}/search` }) });
   if (me.error !== null) return <NotIn error={me.error} />;
   if (me.data === undefined) return null;

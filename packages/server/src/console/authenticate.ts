@@ -69,6 +69,9 @@ interface Named {
   storeId?: string | undefined;
 }
 
+/** What browsers ask for where they follow a stream. */
+const EVENTS = 'text/event-stream';
+
 /** The session of a request. @throws Fail `authentication_required` */
 export async function sessionOf(
   deps: ConsoleDeps,
@@ -76,7 +79,9 @@ export async function sessionOf(
   publicUrl: string,
 ): Promise<{ token: string; session: SessionRow }> {
   const token = readSessionCookie(head, publicUrl);
-  const session = token && (await findSession(deps, token, (userId) => movesMoneyAnywhere(deps, userId)));
+  const isUsed = head.headers['x-service-background'] === undefined && head.headers.accept !== EVENTS;
+  const session =
+    token && (await findSession(deps, { token, isUsed }, (userId) => movesMoneyAnywhere(deps, userId)));
   if (token === undefined || !session) throw notSignedIn();
   return { token, session };
 }

@@ -1,3 +1,4 @@
+import type { LiveEvents } from '../events/index.ts';
 import { type Authentication, openApiDocument, type Route } from '../platform/http/index.ts';
 import type { PublicPage } from '../platform/http/pages/index.ts';
 import { createApiAuthentication } from './api-authentication.ts';
@@ -6,6 +7,7 @@ import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
 import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
+import { changeRoutes } from './routes/change-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { operatorRoutes } from './routes/operator-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
@@ -31,6 +33,7 @@ interface ConsoleOptions {
   version: string;
   /** What the operator sees of modules above this one. */
   installationRoutes?: readonly Route[];
+  liveEvents: LiveEvents;
 }
 
 const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, samples: [], note: undefined };
@@ -38,7 +41,7 @@ const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, sa
 /** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
 export function createConsole(
   deps: ApprovalDeps,
-  { publicUrl, version, installationRoutes = [] }: ConsoleOptions,
+  { publicUrl, version, liveEvents, installationRoutes = [] }: ConsoleOptions,
 ) {
   const place = { deps, publicUrl };
   const open = [...openRoutes(place), ...passkeySignInRoutes(place)];
@@ -53,6 +56,7 @@ export function createConsole(
       ...requestRoutes(deps),
       ...searchRoutes(deps),
       ...statementRoutes(deps),
+      ...changeRoutes(liveEvents),
       ...teamRoutes(deps),
       ...approvalRoutes({ deps, publicUrl }),
     ]),

@@ -1,3 +1,4 @@
+export { LiveEvents } from './live-events.ts';
 export { lockStream, numberEvents, type PublishedEvent } from './publish-events.ts';
 export { listEvents } from './queries.ts';
 export { type Change, PUBLISH_JOB, recordEvent, recordEvents } from './record-event.ts';

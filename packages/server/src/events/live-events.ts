@@ -19,10 +19,16 @@ const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 1_000;
 const STREAMS_PER_KEY_MAX = 10;
 const STREAMS_MAX = 2_000;
+/** A person is told of changes at most so often: their page reads what it shows anew. */
+const TOLD_EVERY_MS = 1_000;
+/** Then the page opens a stream anew, and is asked again who it is. */
+const WATCH_MS = 60_000;
 
 interface Listener {
   merchantId: string;
+  /** The session, of a person. */
   keyId: string;
+  isPerson: boolean;
   leaving: AbortController;
 }
 
@@ -42,18 +48,35 @@ export class LiveEvents {
 
   /** Streams everything after a position. @throws Fail `rate_limited` where the key has ten streams open */
   open(caller: Caller, start: StreamPosition): OpenStream {
-    const { merchantId, storeId, keyId } = caller;
-    const ofKey = [...this.#listeners].filter((listener) => listener.keyId === keyId).length;
-    if (ofKey >= STREAMS_PER_KEY_MAX || this.#listeners.size >= STREAMS_MAX) {
-      const message = `An API key may have ${STREAMS_PER_KEY_MAX} open streams. Close one first.`;
+    return this.#listen(caller, (feed, leaving) => this.#stream(feed, start, leaving));
+  }
+
+  /**
+   * Tells a person's page that something of a store has changed, and not what: it reads again what it shows, with the
+   * rights of that moment. The stream ends after a minute.
+   *
+   * @param seen the number that the page was told last; what came since is told at once
+   * @throws Fail `rate_limited` where the session has ten streams open
+   */
+  watch(caller: Caller, seen: bigint | undefined): OpenStream {
+    return this.#listen(caller, (feed, leaving) => this.#changes(feed, seen, leaving));
+  }
+
+  #listen(
+    { merchantId, storeId, keyId, actor }: Caller,
+    read: (feed: StoreFeed, leaving: AbortSignal) => AsyncIterable<string>,
+  ): OpenStream {
+    const isPerson = actor.kind === 'user';
+    const own = [...this.#listeners].filter((listener) => listener.keyId === keyId).length;
+    if (own >= STREAMS_PER_KEY_MAX || this.#listeners.size >= STREAMS_MAX) {
+      const message = `${isPerson ? 'A session' : 'An API key'} may have ${STREAMS_PER_KEY_MAX} open streams. Close one first.`;
       throw new Fail('rate_limited', { message, retryAfterSeconds: 1 });
     }
-    const listener = { merchantId, keyId, leaving: new AbortController() };
+    const listener = { merchantId, keyId, isPerson, leaving: new AbortController() };
     this.#listeners.add(listener);
     return (signal) => {
       signal.addEventListener('abort', () => listener.leaving.abort(), { once: true });
-      const feed = this.#join({ merchantId, storeId }, listener);
-      return this.#stream(feed, start, listener.leaving.signal);
+      return read(this.#join({ merchantId, storeId }, listener), listener.leaving.signal);
     };
   }
 
@@ -94,6 +117,27 @@ export class LiveEvents {
     }
   }
 
+  async *#changes(feed: StoreFeed, seen: bigint | undefined, leaving: AbortSignal): AsyncGenerator<string> {
+    const untilMs = performance.now() + WATCH_MS;
+    yield `retry: ${RETRY_MS}\n\n`;
+    try {
+      const ends = await readStreamEnds(this.#platform.db, [feed]);
+      let told = seen ?? ends.get(feed.storeId) ?? 0n;
+      while (!leaving.aborted && performance.now() < untilMs) {
+        const { end } = feed;
+        if (end > told) {
+          told = end;
+          yield `id: ${end}\nevent: changed\ndata:\n\n`;
+          await sleep(TOLD_EVERY_MS, undefined, { signal: leaving }).catch(() => undefined);
+        } else if (!(await feed.waitForMove(end, leaving, HEARTBEAT_MS))) {
+          yield ':\n\n';
+        }
+      }
+    } catch (error) {
+      this.#platform.log.warn({ err: error }, 'a stream of changes ended early');
+    }
+  }
+
   async #pollLoop(): Promise<void> {
     const { db, log } = this.#platform;
     this.#isPolling = true;
@@ -127,9 +171,9 @@ export class LiveEvents {
     for (const feed of feeds) feed.advance(ends.get(feed.storeId) ?? 0n);
   }
 
-  /** Ends the streams of keys that could not open one any more. */
+  /** Ends the streams of keys that could not open one any more; those of people end by themselves, and carry nothing. */
   async #endRevoked(): Promise<void> {
-    const listeners = [...this.#listeners];
+    const listeners = [...this.#listeners].filter(({ isPerson }) => !isPerson);
     const admitted = await listAdmittedKeys(this.#platform, listeners);
     for (const { keyId, leaving } of listeners) if (!admitted.has(keyId)) leaving.abort();
   }

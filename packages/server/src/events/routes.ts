@@ -3,7 +3,7 @@ import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';
-import { LiveEvents } from './live-events.ts';
+import type { LiveEvents } from './live-events.ts';
 import { getEvent, listEvents, readStreamPosition } from './queries.ts';
 
 const tag = 'Events';
@@ -15,8 +15,7 @@ const STREAM_DESCRIPTION = [
 /** Parses the recorded bytes, so that reads and deliveries have the same content. */
 const present = (row: { body: string }): Event => JSON.parse(row.body);
 
-export function eventRoutes(platform: Platform): Route[] {
-  const live = new LiveEvents(platform);
+export function eventRoutes(platform: Platform, live: LiveEvents): Route[] {
   return [
     defineList({
       path: '/api/v1/events',

@@ -58,10 +58,14 @@ export async function openSession(
   return { sessionId, userId, token };
 }
 
-/** The session of a cookie while it counts. The row is read each time, so one that was ended is dead on every node. */
+/**
+ * The session of a cookie while it counts. The row is read each time, so one that was ended is dead on every node.
+ *
+ * @param isUsed whether somebody did something: what a page asks by itself keeps no session from ending
+ */
 export async function findSession(
   { db, clock }: Pick<AuditDeps, 'db' | 'clock'>,
-  token: string,
+  { token, isUsed }: { token: string; isUsed: boolean },
   movesMoney: (userId: string) => Promise<boolean>,
 ): Promise<SessionRow | undefined> {
   const row = await db
@@ -77,7 +81,7 @@ export async function findSession(
   };
   const nowMs = clock.nowMs();
   if (!isSessionAlive(times, nowMs, await movesMoney(row.user_id))) return undefined;
-  if (nowMs - times.seenAtMs >= SEEN_EVERY_MS)
+  if (isUsed && nowMs - times.seenAtMs >= SEEN_EVERY_MS)
     await db
       .updateTable('console_session')
       .set({ seen_at_ms: nowMs })

@@ -74,6 +74,7 @@ export function usePeople() {
   };
   const signInAs = async (email: string, password = PASSWORD) =>
     opened(await signIn(platform(), { email, password }, device()));
-  const alive = (token: string, movesMoney = true) => findSession(platform(), token, async () => movesMoney);
+  const alive = (token: string, movesMoney = true) =>
+    findSession(platform(), { token, isUsed: true }, async () => movesMoney);
   return { platform, newMerchant, newEmail, newPerson, later, withTotp, signInAs, alive };
 }
