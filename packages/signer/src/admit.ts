@@ -24,7 +24,7 @@ interface Judging {
   unpaid?: ReadonlySet<string>;
 }
 
-interface TopUpRules {
+export interface TopUpRules {
   network: SignerNetwork;
   gasTopUp: bigint;
   gasTopUpsPerDay: bigint;
@@ -100,9 +100,18 @@ export function checkTopUp(
   const unit = UNITS[network];
   if (value > gasTopUp)
     throw new Refused('limit', `gas_top_up of the policy is ${gasTopUp} ${unit}, this asks for ${value}.`);
-  if (memory.day(topUpsOf(network)).total(now) + value > gasTopUpsPerDay)
+  if (value > topUpsLeft({ network, gasTopUpsPerDay }, { memory, now }))
     throw new Refused('limit', `gas_top_ups_per_day of the policy, ${gasTopUpsPerDay} ${unit}, is used up.`);
   return value;
+}
+
+/** What of a day's top-ups is not used up. */
+export function topUpsLeft(
+  { network, gasTopUpsPerDay }: Pick<TopUpRules, 'network' | 'gasTopUpsPerDay'>,
+  { memory, now }: Pick<Judging, 'memory' | 'now'>,
+): bigint {
+  const left = gasTopUpsPerDay - memory.day(topUpsOf(network)).total(now);
+  return left > 0n ? left : 0n;
 }
 
 /**

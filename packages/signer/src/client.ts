@@ -122,12 +122,14 @@ const StatusShape = Type.Object({
         chainId: Type.Number(),
         collector: OptionalText,
         gasTopUp: Units,
+        gasTopUpsLeft: Units,
       }),
       Type.Object({
         network: Type.Literal('trc20'),
         genesis: Type.String(),
         collector: OptionalText,
         gasTopUp: Units,
+        gasTopUpsLeft: Units,
       }),
       Type.Object({
         network: Type.Literal('spl'),

@@ -111,6 +111,36 @@ test('requests that come too early do not freeze a signer; those for something e
   expect(await outcome(signer, onTron(0))).toBe('frozen');
 });
 
+test('the status says what is left of a day of top-ups, also to a clock that was put back', async () => {
+  const file = newJournal();
+  const leftOf = (signer: Signer) =>
+    signer.status().networks.flatMap((one) => ('gasTopUpsLeft' in one ? [one.gasTopUpsLeft] : []));
+  const signer = await start(file);
+  const [ether, all] = leftOf(signer);
+  const contract = {
+    kind: 'transfer',
+    owner: keys.trc20.hot(0).address,
+    to: keys.trc20.hot(1).address,
+    amount: 7n,
+  } as const;
+  const purpose = { kind: 'gas', account: 1 } as const;
+  const asked = tronRequest({ account: 0, ordinal: 0, purpose, bytes: { contract, time: START } });
+  expect(await outcome(signer, asked)).toBe('signed');
+  const used = [ether, String(BigInt(all ?? 0) - 7n)];
+  expect(leftOf(signer)).toEqual(used);
+  await stop(signer);
+  const back = await start(file, allNetworksText(), START - 7 * 86_400_000);
+  expect(leftOf(back)).toEqual(used);
+  await stop(back);
+  // What a policy allows less of than was given is used up.
+  const less = allNetworksText() as { networks: { trc20: object } };
+  Object.assign(less.networks.trc20, { gas_top_up: '6', gas_top_ups_per_day: '6' });
+  const copy = newJournal();
+  copyFileSync(file, copy);
+  expect(leftOf(await start(copy, less, START))).toEqual([ether, '0']);
+  expect(leftOf(await start(file, allNetworksText(), START + 86_400_000))).toEqual([ether, all]);
+});
+
 test('requests of one attempt that come together get one transaction', async () => {
   const signer = await start(newJournal());
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => signer.sign(onTron(0, START + n))));

@@ -313,6 +313,8 @@ export type NetworkStatus =
       collector: string | null;
       /** The most ether of one top-up, in wei. */
       gasTopUp: string;
+      /** What is left of the last 24 hours' top-ups, in wei. */
+      gasTopUpsLeft: string;
     }
   | {
       network: 'trc20';
@@ -321,6 +323,7 @@ export type NetworkStatus =
       collector: string | null;
       /** In sun. */
       gasTopUp: string;
+      gasTopUpsLeft: string;
     }
   | {
       network: 'spl';

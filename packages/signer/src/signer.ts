@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { type TopUpRules, topUpsLeft } from './admit.ts';
 import { Alarm } from './alarm.ts';
 import { solanaBookOf, tronBookOf } from './books.ts';
 import { toHex } from './bytes.ts';
@@ -121,7 +122,9 @@ export class Signer {
       frozen,
       journal: this.#journal.head,
       held: held === null ? null : { history: held.history, generation: String(held.generation) },
-      networks: networksOf(this.#policy, this.#keys),
+      networks: networksOf(this.#policy, this.#keys, (rules) =>
+        topUpsLeft(rules, { memory: this.#memory, now }),
+      ),
       thresholds: { payouts: threshold('payout', payouts), refunds: threshold('refund', refunds) },
       approvers,
     };
@@ -364,10 +367,19 @@ export class Signer {
   }
 }
 
-function networksOf({ erc20, trc20, spl }: Policy, keys: Keys): NetworkStatus[] {
-  const { collector, gasTopUp } = erc20;
+function networksOf(
+  { erc20, trc20, spl }: Policy,
+  keys: Keys,
+  leftOf: (rules: TopUpRules) => bigint,
+): NetworkStatus[] {
+  const topUps = (rules: TopUpRules) => ({
+    gasTopUp: String(rules.gasTopUp),
+    gasTopUpsLeft: String(leftOf(rules)),
+  });
+  const { collector } = erc20;
+  const chainId = Number(erc20.chainId);
   return [
-    { network: 'erc20', chainId: Number(erc20.chainId), collector, gasTopUp: String(gasTopUp) },
+    { network: 'erc20', chainId, collector, ...topUps({ ...erc20, network: 'erc20' }) },
     ...(trc20 === null
       ? []
       : [
@@ -375,7 +387,7 @@ function networksOf({ erc20, trc20, spl }: Policy, keys: Keys): NetworkStatus[] 
             network: 'trc20',
             genesis: trc20.genesis,
             collector: trc20.collector,
-            gasTopUp: String(trc20.gasTopUp),
+            ...topUps({ ...trc20, network: 'trc20' }),
           } as const,
         ]),
     ...(spl === null

@@ -168,7 +168,7 @@ describe.skipIf(!hasAnvil())('mandates on an EVM network', () => {
     const collectorOf = async (which: EvmSender) =>
       (await which.readRotation(async () => new Map())).collector;
     expect(await collectorOf(sender)).toMatchObject({ isMissing: false, operator: world.hot });
-    world.signer.policy = { collector: null, gasTopUp: 1n };
+    world.signer.policy = { collector: null, gasTopUp: 1n, gasTopUpsLeft: 1n };
     expect(await collectorOf(sender)).toMatchObject({ isMissing: false, operator: world.hot });
     // None is opened then.
     expect(await collectorOf(world.sender({ collector: COLLECTOR }, 2))).toBeNull();

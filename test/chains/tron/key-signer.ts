@@ -14,7 +14,7 @@ export const KEYS = new TronAccounts(TEST_SEED);
 /** Signs with keys of Tron. Nothing is replaced here: an attempt has one transaction. */
 export class TronKeySigner extends AttemptSigner<'trc20'> {
   /** In sun. */
-  topUpMax: bigint | undefined;
+  topUps: { gasTopUp: bigint; gasTopUpsLeft: bigint } | undefined;
 
   /** Without times, reference block and fee limit, which follow the chain. */
   protected contentsOf({ unsigned }: Asked): string {
@@ -28,8 +28,8 @@ export class TronKeySigner extends AttemptSigner<'trc20'> {
     return toHex(encodeTronTransaction({ ...dated, contract, feeLimit: 0n }));
   }
 
-  async tronTopUpMax(): Promise<bigint | undefined> {
-    return this.topUpMax;
+  async tronTopUps() {
+    return this.topUps;
   }
 
   protected isReplacement(): boolean {

@@ -156,11 +156,11 @@ describe.skipIf(!hasAnvil())('before anything is signed on Tron', () => {
   test('the limit of the signer is known, and nothing is ordered while it is not', async () => {
     const merchant = poor(44);
     const request = transfersOf();
-    local.signer.topUpMax = 7n;
-    expect((await merchant.precheck(request)).tank.topUpMax).toBe(7n);
-    local.signer.topUpMax = undefined;
+    local.signer.topUps = { gasTopUp: 7n, gasTopUpsLeft: 11n };
+    expect((await merchant.precheck(request)).tank).toMatchObject({ topUpMax: 7n, topUpsLeft: 11n });
+    local.signer.topUps = undefined;
     const away = Object.assign(Object.create(local.signer) as typeof local.signer, {
-      tronTopUpMax: () => Promise.reject(new SignerUnavailable('trc20', 'away')),
+      tronTopUps: () => Promise.reject(new SignerUnavailable('trc20', 'away')),
     });
     expect((await local.open(node, { signer: away }).precheck(request)).tank.topUpMax).toBe(0n);
     for (const movement of [

@@ -40,6 +40,8 @@ const WAITS: Partial<Record<WaitReason, string>> = {
     "a payment needs more of the network's coin than its ceiling lets its wallet have (transfers.gas_ceiling, transfers.trx_ceiling), or the signer, which limits each top-up, does not answer: transfers wait",
   gas_day:
     "a merchant's wallets have got transfers.trx_per_day of TRX within 24 hours, transfers wait: raise it, or look for what takes so much",
+  top_ups_used:
+    "gas_top_ups_per_day of the signer's policy is used up, or ordered: transfers that need more of the network's coin wait until the day's top-ups are less",
   call_reverts: 'the token refuses payments now, for a reason that it does not tell: they wait',
   other_operator:
     "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",

@@ -21,6 +21,7 @@ import type {
   HolderJournal,
   HolderLimits,
   JournalHead,
+  TopUpLimits,
   WalletHolder,
 } from '../port/wallet-holder.ts';
 import type { TransactionSigner } from './signing.ts';
@@ -113,14 +114,14 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
   async limits(): Promise<HolderLimits | undefined> {
     const { networks } = await orUnavailable(this.#recentStatus());
     const rules = networks.find((one) => one.network === 'erc20');
-    return rules && { collector: rules.collector, gasTopUp: BigInt(rules.gasTopUp) };
+    return rules && { collector: rules.collector, ...topUpsOf(rules) };
   }
 
-  /** The most sun that a wallet on Tron is given at once. @throws SignerUnavailable */
-  async tronTopUpMax(): Promise<bigint | undefined> {
+  /** What wallets on Tron are given, in sun. @throws SignerUnavailable */
+  async tronTopUps(): Promise<TopUpLimits | undefined> {
     const { networks } = await orUnavailable(this.#recentStatus(), 'trc20');
     const rules = networks.find((one) => one.network === 'trc20');
-    return rules && BigInt(rules.gasTopUp);
+    return rules && topUpsOf(rules);
   }
 
   close(): void {
@@ -169,6 +170,11 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return value;
   }
 }
+
+const topUpsOf = (rules: Record<keyof TopUpLimits, string>): TopUpLimits => ({
+  gasTopUp: BigInt(rules.gasTopUp),
+  gasTopUpsLeft: BigInt(rules.gasTopUpsLeft),
+});
 
 const ruleOf = ({ approveAbove, approvals, unapprovedPerDay, unapprovedUsed }: Threshold): ApprovalRule => ({
   approveAbove: BigInt(approveAbove),

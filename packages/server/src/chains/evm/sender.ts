@@ -22,12 +22,12 @@ import {
   type RotationFacts,
   type SignedMandate,
   type SignedTx,
-  SignerUnavailable,
   type SweepSpec,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import { readTankLimits, tankLimitsOf } from '../signing/top-up-limits.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { assertOwner, asUnbuildable, unlessAway } from './assert-owner.ts';
 import { buildChargeCall } from './build-charge.ts';
@@ -246,7 +246,7 @@ export class EvmSender {
         approve: costs({ kind: 'approve' }),
         deploy: costs({ kind: 'deploy', bytes: delegate.data.length }),
       },
-      tank: { ...tank, ...(await this.#topUpLimit()) },
+      tank: { ...tank, ...(await readTankLimits(this.#options.signer.limits())) },
       paidByTank: null,
     };
   }
@@ -256,35 +256,23 @@ export class EvmSender {
     // Before anything takes a sequence. A signer that is away says nothing against it.
     await assertOwner(signer, wallets).catch(unlessAway);
     const checked = await precheckCharges({ network, node, wallets: this.#own }, request);
-    return { ...checked, tank: { ...checked.tank, ...(await this.#topUpLimit()) } };
-  }
-
-  /**
-   * What the policy allows at once. While nobody knows, no gas is ordered: an order outlives the outage, and one above the
-   * limit is never signed.
-   */
-  async #topUpLimit(): Promise<Pick<Precheck['tank'], 'topUpMax'>> {
-    try {
-      const limits = await this.#options.signer.limits();
-      return limits === undefined ? {} : { topUpMax: limits.gasTopUp };
-    } catch (error) {
-      if (error instanceof SignerUnavailable) return { topUpMax: 0n };
-      throw error;
-    }
+    return {
+      ...checked,
+      tank: { ...checked.tank, ...(await readTankLimits(this.#options.signer.limits())) },
+    };
   }
 
   async readRotation(readFinalTokens: ReadFinalTokens): Promise<Omit<RotationFacts, 'finalTime'>> {
     const { network, node, signer } = this.#options;
     const limits = await signer.limits();
     const facts = await readRotation({ network, node, wallets: this.#own }, readFinalTokens);
-    const topUpMax = limits === undefined ? {} : { topUpMax: limits.gasTopUp };
     // A signer that signs for no collector opens no account there. One that is open names wallets all the same: a rotation is not over
     // before it names the present one, also where charges were stopped by the policy meanwhile.
     const isUnused = limits?.collector === null && facts.collector?.isMissing === true;
     return {
       ...facts,
       collector: isUnused ? null : facts.collector,
-      tank: { ...facts.tank, ...topUpMax },
+      tank: { ...facts.tank, ...tankLimitsOf(limits) },
     };
   }
 

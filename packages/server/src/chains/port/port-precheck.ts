@@ -53,8 +53,14 @@ export interface Precheck {
   isDelegateMissing: boolean;
   /** The most that each of the movements can cost that may have to come first. */
   movementFees: Readonly<Record<'gas' | 'approve' | 'deploy', bigint>>;
-  /** The gas tank, what it holds, and the most that its holder gives in one top-up, where that is known. */
-  tank: { address: string; native: bigint; nextSequence: bigint | null; topUpMax?: bigint };
+  /** The gas tank, what it holds, and what its holder gives in one top-up and has left of a day's, where that is known. */
+  tank: {
+    address: string;
+    native: bigint;
+    nextSequence: bigint | null;
+    topUpMax?: bigint;
+    topUpsLeft?: bigint;
+  };
   /** Null: each wallet pays the fees of what it sends. */
   paidByTank: PaidByTank | null;
 }

@@ -31,11 +31,17 @@ export interface WalletHolder {
   readonly journal?: HolderJournal;
 }
 
-export interface HolderLimits {
+export interface HolderLimits extends TopUpLimits {
   /** The contract whose charges it signs; null: none. */
   collector: string | null;
-  /** The most ether of one top-up, in wei. */
+}
+
+/** Of the network's own coin, which the gas tank gives to other wallets, in its smallest unit. */
+export interface TopUpLimits {
+  /** The most of one top-up. */
   gasTopUp: bigint;
+  /** What is left of a day's. */
+  gasTopUpsLeft: bigint;
 }
 
 export interface HolderJournal {

@@ -1,12 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { checkTrc20Address } from '../addresses/trc20.ts';
-import {
-  depositIndexOf,
-  type Precheck,
-  type PrecheckRequest,
-  SignerUnavailable,
-  UnbuildableTransfer,
-} from '../port/port.ts';
+import { depositIndexOf, type Precheck, type PrecheckRequest, UnbuildableTransfer } from '../port/port.ts';
+import { readTankLimits } from '../signing/top-up-limits.ts';
 import {
   BLACKLIST,
   constantCall,
@@ -73,7 +68,7 @@ export async function precheck(context: PrecheckContext, request: PrecheckReques
       address: wallets.resource,
       native: await readFinalTrx(node, wallets.resource),
       nextSequence: null,
-      ...(await topUpLimit(context.signer)),
+      ...(await readTankLimits(context.signer.tronTopUps())),
     },
     paidByTank: null,
   };
@@ -130,15 +125,4 @@ async function findRefusal(
   // A token without such a function reverts, or says nothing.
   const isYes = (i: number) => /^0{63}1$/.test(readConstantResult(readResult(answers[i])).data ?? '');
   return questions.find((_, i) => isYes(i))?.[0] ?? null;
-}
-
-/** While nobody knows, no TRX is ordered: an order outlives the outage, and one above the limit is never signed. */
-async function topUpLimit(signer: TronSigner): Promise<Pick<Precheck['tank'], 'topUpMax'>> {
-  try {
-    const most = await signer.tronTopUpMax();
-    return most === undefined ? {} : { topUpMax: most };
-  } catch (error) {
-    if (error instanceof SignerUnavailable) return { topUpMax: 0n };
-    throw error;
-  }
 }

@@ -10,13 +10,13 @@ import {
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { accountOfPublicKey } from '../addresses/evm-account.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
-import type { SigningRequest } from '../port/wallet-holder.ts';
+import type { SigningRequest, TopUpLimits } from '../port/wallet-holder.ts';
 import { type AskedSigner, askSigner } from '../signing/ask-signer.ts';
 import type { TronNetwork } from './network.ts';
 
 export interface TronSigner extends AskedSigner<'trc20'> {
-  /** The most sun that its policy gives a wallet at once; undefined: it does not say. @throws SignerUnavailable */
-  tronTopUpMax(): Promise<bigint | undefined>;
+  /** What its policy gives wallets, in sun; undefined: it does not say. @throws SignerUnavailable */
+  tronTopUps(): Promise<TopUpLimits | undefined>;
 }
 
 export interface TronOrder {

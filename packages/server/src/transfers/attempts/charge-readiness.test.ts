@@ -26,6 +26,7 @@ const READY: ChargeNeeds = {
   },
   underWay: { fees: 0n, unpriced: 0n, gas: 0n, isOpening: false },
   tankSpending: 0n,
+  topUps: 0n,
   limits: { gasCeiling: 500n },
 };
 const needing = (
@@ -52,9 +53,20 @@ const anyNeeds = fc
     isAccountMissing: fc.boolean(),
     gasCeiling: wei,
     tankSpending: wei,
+    topUps: wei,
   })
   .map(
-    ({ native, fee, more, tank, isAccountMissing, gasCeiling, tankSpending, ...underWay }): ChargeNeeds => ({
+    ({
+      native,
+      fee,
+      more,
+      tank,
+      isAccountMissing,
+      gasCeiling,
+      tankSpending,
+      topUps,
+      ...underWay
+    }): ChargeNeeds => ({
       precheck: {
         ...READY.precheck,
         native,
@@ -65,6 +77,7 @@ const anyNeeds = fc
       },
       underWay,
       tankSpending,
+      topUps,
       limits: { gasCeiling },
     }),
   );

@@ -183,25 +183,33 @@ async function isMoving(
   return rows.length > 0;
 }
 
-/**
- * The most that transactions of the gas tank can still cost and give away, for all merchants.
- *
- * @param dearest what one without a price is counted as
- */
-export async function sumTankSpending(tx: Tx, tank: Wallet, dearest: bigint): Promise<bigint> {
-  const { rows } = await sql<{ spending: string }>`
-    select coalesce(sum(coalesce(fee_limit, ${String(dearest)}::numeric) + coalesce((movement ->> 'amount')::numeric, 0)), 0)::text
-      as spending
+/** What transactions of the gas tank on their way can still take, for all merchants. */
+export interface TankUse {
+  /** The most that they can cost and give away. */
+  tankSpending: bigint;
+  /** Of that, what other wallets are given. */
+  topUps: bigint;
+}
+
+export const NO_TANK_USE: TankUse = { tankSpending: 0n, topUps: 0n };
+
+/** @param dearest what one without a price is counted as */
+export async function readTankUse(tx: Tx, tank: Wallet, dearest: bigint): Promise<TankUse> {
+  const { rows } = await sql<{ spending: string; top_ups: string }>`
+    select
+      coalesce(sum(coalesce(fee_limit, ${String(dearest)}::numeric) + coalesce((movement ->> 'amount')::numeric, 0)), 0)::text
+        as spending,
+      coalesce(sum((movement ->> 'amount')::numeric) filter (where movement ->> 'kind' = 'gas'), 0)::text as top_ups
     from transfer_attempt
     where key_ref = 'tank' and network = ${tank.network} and sender = ${tank.sender}
       and status in ('reserved', 'signed', 'sent') and ${notInBlock(tank)}`.execute(tx);
-  return BigInt(rows[0]?.spending ?? 0);
+  return { tankSpending: BigInt(rows[0]?.spending ?? 0), topUps: BigInt(rows[0]?.top_ups ?? 0) };
 }
 
 /** Of a tank that pays for all transactions, those that were reserved so long ago and are not signed wait for people: they are left out. */
 const RESERVED_SECONDS = 120;
 
-/** As `sumTankSpending`, of a tank that pays for all transactions of the network, where they have no sequences. */
+/** As `tankSpending`, of a tank that pays for all transactions of the network, where they have no sequences. */
 export async function sumPaidByTank(
   tx: Tx,
   { network, sender }: Pick<Wallet, 'network' | 'sender'>,

@@ -23,6 +23,7 @@ function payment(precheck: Partial<Precheck> = {}, others: Partial<PaymentNeeds>
     precheck: { ...READY, ...precheck },
     underWay: NOTHING,
     tankSpending: 0n,
+    topUps: 0n,
     limits: { gasCeiling: 5_000n, allowance: 2_000n },
     ...others,
   });
@@ -62,6 +63,7 @@ test('what is signed gets its ether whatever its token refuses by now, and while
         precheck: { ...READY, native, refused },
         underWay: { ...NOTHING, fees, unpriced, gas, isApproving },
         tankSpending: 0n,
+        topUps: 0n,
         limits: { gasCeiling, allowance: 0n },
       });
       const needed = fees + 30n * unpriced;
@@ -134,6 +136,37 @@ test('above what the signer gives at once, top-ups come one after another until 
     }),
   );
   expect(payment({ native: 0n, tank: { ...READY.tank, topUpMax: 0n } })).toEqual(wait('gas_ceiling'));
+});
+
+test('nothing is ordered beyond what the signer has left of a day, for whatever is on its way already', () => {
+  const units = fc.bigInt({ min: 0n, max: 400n });
+  fc.assert(
+    fc.property(units, units, fc.option(units, { nil: undefined }), (left, ordered, topUpMax) => {
+      const limits = topUpMax === undefined ? {} : { topUpMax };
+      const tank = { ...READY.tank, ...limits, topUpsLeft: left };
+      let topUps = ordered;
+      for (let native = 0n; ; ) {
+        const step = payment({ native, tank }, { topUps });
+        if (step.do === 'send') break;
+        if (step.do === 'wait') {
+          const isNone = topUpMax === 0n;
+          expect(step.reason).toBe(isNone ? 'gas_ceiling' : 'top_ups_used');
+          // No remainder is left that is worth a transaction.
+          if (!isNone) expect(left - topUps).toBeLessThan(READY.movementFees.gas);
+          break;
+        }
+        if (step.movement.kind !== 'gas') throw new Error('ether is missing');
+        expect(step.movement.amount).toBeGreaterThan(0n);
+        topUps += step.movement.amount;
+        native += step.movement.amount;
+        expect(topUps).toBeLessThanOrEqual(left);
+      }
+    }),
+  );
+  const tank = { ...READY.tank, topUpsLeft: 130n };
+  expect(payment({ native: 0n, tank }, { topUps: 5n })).toMatchObject({ movement: { amount: 125n } });
+  expect(payment({ native: 0n, tank }, { topUps: 6n })).toMatchObject({ movement: { amount: 124n } });
+  expect(payment({ native: 0n, tank }, { topUps: 130n })).toEqual(wait('top_ups_used'));
 });
 
 test('a tank that cannot give it, with what it owes already, is waited for', () => {

@@ -39,8 +39,8 @@ export type WaitReason =
   | 'wait_activate'
   | 'wait_final'
   | 'wait_allowance'
-  | 'gas_ceiling'
   | 'gas_day'
+  | TopUpWait
   | TankWait
   | 'other_operator'
   | 'call_reverts'
@@ -62,8 +62,9 @@ export interface PaymentNeeds {
   amount: bigint;
   precheck: Precheck;
   underWay: MovementsUnderWay;
-  /** What the gas tank's transactions can still cost. */
+  /** What the gas tank's transactions can still cost, and what of that other wallets get. */
   tankSpending: bigint;
+  topUps: bigint;
   limits: ReadinessLimits;
 }
 
@@ -107,11 +108,13 @@ export interface GasNeeds {
   precheck: Pick<Precheck, 'native' | 'tank'> & { movementFees: Readonly<Record<'gas', bigint>> };
   underWay: Pick<MovementsUnderWay, 'gas'>;
   tankSpending: bigint;
+  topUps: bigint;
   limits: Pick<ReadinessLimits, 'gasCeiling' | 'isExact' | 'dayLeft'>;
 }
 
 /** The step towards a hot wallet that holds `needed`. */
-export function gasStep({ precheck, underWay, tankSpending, limits }: GasNeeds, needed: bigint): GasStep {
+export function gasStep(needs: GasNeeds, needed: bigint): GasStep {
+  const { precheck, underWay, tankSpending, topUps, limits } = needs;
   const { native, tank, movementFees } = precheck;
   const missing = needed - native - underWay.gas;
   if (missing <= 0n) return wait('wait_gas');
@@ -121,11 +124,37 @@ export function gasStep({ precheck, underWay, tankSpending, limits }: GasNeeds, 
   if (missing > dayLeft) return wait('gas_day');
   const wanted = limits.isExact === true ? missing : missing + missing / GAS_MARGIN;
   const asked = [wanted, room, dayLeft].reduce((least, one) => (one < least ? one : least));
-  // Above what its policy allows the signer waits for a person: several smaller top-ups need none.
-  const amount = tank.topUpMax !== undefined && tank.topUpMax < asked ? tank.topUpMax : asked;
-  if (amount <= 0n) return wait('gas_ceiling');
+  const { amount, waitsFor } = boundTopUp({ tank, topUps, fee: movementFees.gas }, { asked, missing });
+  if (waitsFor !== undefined) return wait(waitsFor);
   if (tank.native - tankSpending < amount + movementFees.gas) return wait('tank_low');
   return { do: 'move', by: 'tank', movement: { kind: 'gas', amount } };
+}
+
+/** `top_ups_used`: what the signer's policy gives in a day is given, or ordered. */
+export type TopUpWait = 'gas_ceiling' | 'top_ups_used';
+
+interface TopUpBounds {
+  tank: Pick<Precheck['tank'], 'topUpMax' | 'topUpsLeft'>;
+  /** On their way: those that are signed are counted twice until they are in a block, which costs a wait at the end of a day. */
+  topUps: bigint;
+  /** What a top-up costs: less than that is not given for a part of what is missing. */
+  fee: bigint;
+}
+
+/**
+ * A top-up within what the signer's policy allows. Above that it waits for a person, and its order takes a sequence of the tank and
+ * is filled: several smaller top-ups need nobody.
+ */
+export function boundTopUp(
+  { tank, topUps, fee }: TopUpBounds,
+  { asked, missing }: { asked: bigint; missing: bigint },
+): { amount: bigint; waitsFor?: undefined } | { amount?: undefined; waitsFor: TopUpWait } {
+  const { topUpMax = asked, topUpsLeft } = tank;
+  const most = topUpMax < asked ? topUpMax : asked;
+  if (most <= 0n) return { waitsFor: 'gas_ceiling' };
+  const left = topUpsLeft === undefined ? most : topUpsLeft - topUps;
+  if (left >= most) return { amount: most };
+  return left <= 0n || (left < missing && left < fee) ? { waitsFor: 'top_ups_used' } : { amount: left };
 }
 
 export interface SweepNeeds extends Pick<PaymentNeeds, 'precheck' | 'tankSpending'> {

@@ -3,7 +3,13 @@ import { type ChargesPrecheck, WEI_PER_UNIT } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import type { ChargeNeeds } from '../attempts/charge-readiness.ts';
-import { isOpeningAccount, readUnderWay, sumTankSpending } from '../attempts/movements.ts';
+import {
+  isOpeningAccount,
+  NO_TANK_USE,
+  readTankUse,
+  readUnderWay,
+  type TankUse,
+} from '../attempts/movements.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import type { SendContext } from '../send-context.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
@@ -31,18 +37,18 @@ export async function decideUnderLocks<S extends { do: string; by?: 'hot' | 'tan
   const tank = tankOf(hot.network, precheck);
   await lockWallet(tx, hot);
   const { gasCeiling } = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
-  const readNeeds = async (tankSpending: bigint): Promise<ChargeNeeds> => ({
+  const readNeeds = async (use: TankUse): Promise<ChargeNeeds> => ({
     precheck,
     underWay: {
       ...(await readUnderWay(tx, { merchantId, currency, hot, tank })),
       isOpening: await isOpeningAccount(tx, merchantId, tank),
     },
-    tankSpending,
+    ...use,
     limits: { gasCeiling: gasCeiling * WEI_PER_UNIT },
   });
   // As in `prepare-wallet.ts`: without the tank's lock its spending counts as 0, which can only make the answer too hopeful.
-  const step = decide(await readNeeds(0n));
+  const step = decide(await readNeeds(NO_TANK_USE));
   if (step.by !== 'tank') return step;
   await lockWallet(tx, tank);
-  return decide(await readNeeds(await sumTankSpending(tx, tank, precheck.movementFees.activate)));
+  return decide(await readNeeds(await readTankUse(tx, tank, precheck.movementFees.activate)));
 }

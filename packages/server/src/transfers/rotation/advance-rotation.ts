@@ -12,7 +12,7 @@ import { dollarsOf } from '../../rates/index.ts';
 import { getMerchant, type Merchant } from '../../stores/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { listHeldKeys } from '../attempts/blocked-attempts.ts';
-import { reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { NO_TANK_USE, readTankUse, reserveMovement } from '../attempts/movements.ts';
 import { isStopped } from '../blocks/network-stops.ts';
 import { assertSameHistory, HistoryChanged } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
@@ -220,14 +220,14 @@ async function decide(
   const undecided = new Set(
     open.flatMap(({ sender, asset, isMove }) => (isMove ? [tokenIn(sender, asset)] : [])),
   );
-  const sums = { gasCeiling: gasCeiling * WEI_PER_UNIT, tankSpending: 0n, given, cost };
+  const sums = { gasCeiling: gasCeiling * WEI_PER_UNIT, ...NO_TANK_USE, given, cost };
   const held = await listHeldKeys(tx, { merchant, nowSeconds }, [rotation.rotation_id]);
   const limits = { ...sums, resting, undecided, held, unpaid: new Set(moving.map(({ sender }) => sender)) };
   const step = nextRotationStep(facts, limits, isMoving);
   if (step.do !== 'move' || step.by !== 'tank') return step;
   await lockWallet(tx, tank);
-  const tankSpending = await sumTankSpending(tx, tank, facts.fees.account);
-  return nextRotationStep(facts, { ...limits, tankSpending }, isMoving);
+  const use = await readTankUse(tx, tank, facts.fees.account);
+  return nextRotationStep(facts, { ...limits, ...use }, isMoving);
 }
 
 async function findResting(tx: Tx, rotation: RotationRow, nowSeconds: number): Promise<ReadonlySet<string>> {

@@ -33,6 +33,7 @@ test('what was signed is covered within the ceiling whatever it costs by now, or
             gasCeiling: CEILING,
             given: new Map([['hot:0' as const, given]]),
             tankSpending,
+            topUps: 0n,
             held: new Set(isHeld ? ['tank' as const] : []),
           };
           const step = coverMoves(facts, now, { ...wallet, keyRef: 'hot:0', native });
@@ -76,7 +77,13 @@ test('what was signed is covered within the ceiling whatever it costs by now, or
 test('a move of ether always ends: it is paid, or given up with the fee of an empty payment alone', () => {
   const facts = { tank: { address: 'tank', nextSequence: 0n, native: 10n ** 9n }, fees: FEES };
   const of = (given: bigint) => new Map([['hot:0' as const, given]]);
-  const limits = { gasCeiling: CEILING, given: of(0n), tankSpending: 0n, held: new Set<KeyRef>() };
+  const limits = {
+    gasCeiling: CEILING,
+    given: of(0n),
+    tankSpending: 0n,
+    topUps: 0n,
+    held: new Set<KeyRef>(),
+  };
   const signed = { keyRef: 'hot:0', fees: 100n, moved: 50_000n } as const;
   const step = (native: bigint, given = 0n) =>
     coverMoves(facts, { ...limits, given: of(given) }, { ...signed, native });

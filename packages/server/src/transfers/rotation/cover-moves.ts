@@ -7,7 +7,7 @@ import {
 import { isLineDue } from '../../platform/observability/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { listHeldKeys } from '../attempts/blocked-attempts.ts';
-import { movementOf, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { movementOf, readTankUse, reserveMovement } from '../attempts/movements.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, TANK_KEY_REF } from '../queries.ts';
@@ -120,7 +120,7 @@ async function orderCover(
     const limits = {
       gasCeiling: gasCeiling * WEI_PER_UNIT,
       given: await sumGiven(tx, of),
-      tankSpending: await sumTankSpending(tx, tankWallet, movementFees.deploy),
+      ...(await readTankUse(tx, tankWallet, movementFees.deploy)),
       held: await listHeldKeys(tx, context, [first.group_id]),
     };
     const decided = coverMoves(facts, limits, { keyRef, native, ...costOf(open) });

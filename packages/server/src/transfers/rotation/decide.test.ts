@@ -108,6 +108,7 @@ const factsOf = (world: World): RotationFacts => ({
 const limits: RotationLimits = {
   gasCeiling: CEILING,
   tankSpending: 0n,
+  topUps: 0n,
   given: new Map(),
   cost: 0n,
   resting: new Set(),
@@ -211,14 +212,16 @@ test('every rotation comes to its end with all coins but dust in the present wal
 
 test('nothing is moved while a movement is on its way, and the tank gives no more than it has and may', () => {
   fc.assert(
-    fc.property(worlds, amount(2_000n), amount(1_000n), (world, tank, gasCeiling) => {
-      const facts = factsOf({ ...world, tank });
+    fc.property(worlds, amount(2_000n), amount(1_000n), amount(1_000n), (world, tank, gasCeiling, left) => {
+      const known = factsOf({ ...world, tank });
+      const facts = { ...known, tank: { ...known.tank, topUpsLeft: left } };
       expect(nextRotationStep(facts, limits, true)).toEqual({ do: 'wait', reason: 'moving' });
-      const step = nextRotationStep(facts, { ...limits, gasCeiling, tankSpending: 100n }, false);
+      const step = nextRotationStep(facts, { ...limits, gasCeiling, tankSpending: 100n, topUps: 7n }, false);
       if (step.do !== 'move' || step.by !== 'tank') return;
       const given = step.movement.kind === 'gas' ? step.movement.amount : 0n;
       expect(given + FEES.plain).toBeLessThanOrEqual(tank - 100n);
       expect(given).toBeLessThanOrEqual(gasCeiling);
+      expect(given).toBeLessThanOrEqual(left > 7n ? left - 7n : 0n);
       expect(given).toBeLessThanOrEqual(world.topUpMax ?? tank);
     }),
   );
@@ -306,10 +309,11 @@ const KEEPING = {
   held: { held: new Set(['hot:0' as const]) },
   refused: { resting: new Set([tokenIn(OLD[0], 'USDT')]) },
   tank_low: { tankSpending: 10n ** 9n },
+  top_ups_used: { topUps: 10n ** 9n },
 } satisfies Partial<Record<string, Partial<RotationLimits>>>;
 
 test('one wallet that keeps its coins holds up no other, and the next rotation waits only for what may pass', () => {
-  const reasons = fc.constantFrom('taken', 'gas_ceiling', 'held', 'refused', 'tank_low');
+  const reasons = fc.constantFrom('taken', 'gas_ceiling', 'held', 'refused', 'tank_low', 'top_ups_used');
   fc.assert(
     fc.property(worlds, held, reasons, fc.boolean(), (some, other, reason, isHomeLeft) => {
       const world: World = {
@@ -326,13 +330,15 @@ test('one wallet that keeps its coins holds up no other, and the next rotation w
       let step: RotationStep;
       for (let turns = 0; ; turns++) {
         expect(turns).toBeLessThan(100);
-        step = nextRotationStep(factsOf(world), { ...limitsOf(world), ...KEEPING[reason] }, false);
+        const facts = factsOf(world);
+        const tank = { ...facts.tank, topUpsLeft: 10n ** 6n };
+        step = nextRotationStep({ ...facts, tank }, { ...limitsOf(world), ...KEEPING[reason] }, false);
         if (step.do !== 'move') break;
         expect(step.by).toBe('hot:1');
         happen(world, step);
       }
       // Charges may come while home has not moved, and what the tank lacks or the signer refuses people can mend.
-      const mayPass = isHomeLeft || reason === 'held' || reason === 'tank_low';
+      const mayPass = isHomeLeft || ['held', 'tank_low', 'top_ups_used'].includes(reason);
       expect(step).toEqual({ do: 'wait', reason, isOver: !mayPass });
       expect(world.tokens[0]?.get('USDT')).toBe(1n);
       expect([...(world.tokens[1]?.values() ?? [])]).toEqual([0n, 0n]);

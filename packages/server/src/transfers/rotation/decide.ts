@@ -6,6 +6,7 @@ import type {
   RotatedWallet,
   RotationFacts,
 } from '../../chains/port/index.ts';
+import { boundTopUp, type TopUpWait } from '../attempts/readiness.ts';
 
 // A rotated hot wallet hands over what it holds: tokens first, then the ether that is left. Charges land in it until the
 // collector has moved its home, which takes two days after its owner has said so. Pure: facts in, step out. One movement at a
@@ -14,8 +15,9 @@ import type {
 export interface RotationLimits {
   /** The most ether that a wallet may hold, and each be given in all for a rotation, in wei. */
   gasCeiling: bigint;
-  /** The most that the gas tank's transactions can still cost. */
+  /** The most that the gas tank's transactions can still cost, and what of that other wallets get. */
   tankSpending: bigint;
+  topUps: bigint;
   /**
    * What each rotated wallet, and the owner, was given for this rotation, with what giving it has cost: whoever has their key can take it, and
    * takes nothing from the others.
@@ -53,7 +55,7 @@ export type RotationWait =
   /** A movement of the rotation is in no block yet. */
   | 'moving'
   | 'tank_low'
-  | 'gas_ceiling'
+  | TopUpWait
   /** The signer has refused a movement: it is asked again after a while. */
   | 'held'
   /** A wallet cannot pay what it has signed, as its ether was taken. */
@@ -244,7 +246,7 @@ const unitsOf = (tokens: ReadonlyMap<Asset, bigint>, asset: Asset) => tokens.get
 
 /** What ether from the gas tank depends on. */
 type GasFacts = Pick<RotationFacts, 'tank'> & { fees: Pick<RotationFacts['fees'], 'plain'> };
-type GasLimits = Pick<RotationLimits, 'gasCeiling' | 'given' | 'tankSpending' | 'held'>;
+type GasLimits = Pick<RotationLimits, 'gasCeiling' | 'given' | 'tankSpending' | 'topUps' | 'held'>;
 
 /** Transactions that a rotated wallet has signed and no block holds. */
 export interface SignedMoves {
@@ -293,9 +295,10 @@ function giveGas(
   // A quarter more, as fees rise while it is on its way; and never less than sending it may cost.
   const more = (missing * 5n) / 4n;
   const wanted = least(more > facts.fees.plain ? more : facts.fees.plain, room);
-  const { topUpMax = wanted } = facts.tank;
-  const amount = least(wanted, topUpMax);
-  if (amount <= 0n) return wait('gas_ceiling');
+  const { tank, fees } = facts;
+  const { topUps } = limits;
+  const { amount, waitsFor } = boundTopUp({ tank, topUps, fee: fees.plain }, { asked: wanted, missing });
+  if (waitsFor !== undefined) return wait(waitsFor);
   return fromTank(facts, limits, { kind: 'gas', amount, to }, amount + facts.fees.plain);
 }
 

@@ -8,6 +8,8 @@ const WAITS: Partial<Record<RotationWait, string>> = {
     'the gas tank is low, a rotated wallet keeps its coins until it is filled (florin treasury status)',
   gas_ceiling:
     'rotated wallets need more ether in all than transfers.gas_ceiling or gas_top_up of the policy allow, or the signer does not answer',
+  top_ups_used:
+    "gas_top_ups_per_day of the signer's policy is used up, or ordered: a rotated wallet keeps its coins until the day's top-ups are less",
   held: 'the signer has refused what a rotation asked for: it is asked again within the hour',
   taken:
     'the ether of a rotated wallet was taken, by whoever has its key: what it has signed cannot be paid, and everything else goes on',

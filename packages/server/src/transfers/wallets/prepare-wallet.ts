@@ -9,7 +9,7 @@ import {
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { listHeldKeys } from '../attempts/blocked-attempts.ts';
-import { readUnderWay, reserveMovement, sumTankSpending, sumTopUps } from '../attempts/movements.ts';
+import { NO_TANK_USE, readTankUse, readUnderWay, reserveMovement, sumTopUps } from '../attempts/movements.ts';
 import {
   nextPaymentStep,
   nextRefuelStep,
@@ -174,14 +174,14 @@ async function takeStep(
   };
   // The gas tank, which all merchants share, is locked only where it has to move something. What it spends otherwise can only
   // make the first answer too hopeful: the second one, under the lock, decides.
-  let step = decide({ ...needs, tankSpending: 0n });
+  let step = decide({ ...needs, ...NO_TANK_USE });
   if (step.do === 'move' && step.by === 'tank') {
     await lockWallet(tx, tank);
-    const tankSpending = await sumTankSpending(tx, tank, precheck.movementFees.deploy);
+    const use = await readTankUse(tx, tank, precheck.movementFees.deploy);
     // Sums of all wallets of a merchant: the tank's lock is the one that they share.
     const given = { merchantId, network, nowSeconds: context.nowSeconds };
     const dayLeft = network === 'trc20' ? settings.trxPerDay - (await sumTopUps(tx, given)) : undefined;
-    step = decide({ ...needs, limits: { ...needs.limits, dayLeft }, tankSpending });
+    step = decide({ ...needs, limits: { ...needs.limits, dayLeft }, ...use });
   }
   if (step.do === 'send') return undefined;
   if (step.do === 'wait') return step.reason;

@@ -1,7 +1,7 @@
 import { type Chain, NATIVE_COINS, type Precheck } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
-import { sumOpenings, sumPaidByTank, sumTankSpending } from '../attempts/movements.ts';
+import { readTankUse, sumOpenings, sumPaidByTank } from '../attempts/movements.ts';
 import { dearestPaid, type TankBudget } from '../attempts/paid-by-tank.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import type { SendContext } from '../send-context.ts';
@@ -41,7 +41,8 @@ export async function readTankSpending(
   { capabilities }: Pick<Chain, 'capabilities'>,
   { tank, precheck, nowSeconds }: { tank: Wallet; precheck: Precheck; nowSeconds: number },
 ): Promise<bigint> {
-  if (precheck.paidByTank === null) return await sumTankSpending(tx, tank, precheck.movementFees.deploy);
+  if (precheck.paidByTank === null)
+    return (await readTankUse(tx, tank, precheck.movementFees.deploy)).tankSpending;
   const dearest = dearestPaid(precheck, capabilities.maxItemsPerTx);
   return await sumPaidByTank(tx, tank, { dearest, nowSeconds });
 }

@@ -7,7 +7,7 @@ import { enqueue } from '../../platform/jobs/index.ts';
 import type { Merchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
-import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { readTankUse, readUnderWay, reserveMovement } from '../attempts/movements.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
@@ -26,7 +26,7 @@ const refuse = (message: string) => new Fail('invalid_request', { message, param
  *
  * @param amount in wei
  * @returns the id of its group
- * @throws Fail `invalid_request` above `transfers.gas_ceiling`, or where the tank does not hold it
+ * @throws Fail `invalid_request` above `transfers.gas_ceiling` or what the signer's policy has left, or where the tank does not hold it
  */
 export async function orderTopUp(
   deps: TransferDeps,
@@ -42,6 +42,7 @@ export async function orderTopUp(
   const held = await chain.nativeBalance(tank.sender);
   const there = await chain.nativeBalance(hot.sender);
   const { native: fee } = await chain.estimateFee('gas', 1);
+  const limits = await deps.chains.holder(merchant)?.limits();
   const groupId = newId();
   const { seconds, realMs } = merchantTime(deps, merchant);
   await transact(deps.db, async (tx) => {
@@ -57,9 +58,13 @@ export async function orderTopUp(
       throw refuse(
         'With what is on its way the wallet would hold more than transfers.gas_ceiling allows. Nothing was ordered.',
       );
-    const spending = await sumTankSpending(tx, tank, fee * FEE_FACTOR);
-    if (held - spending < amount + fee * FEE_FACTOR)
+    const { tankSpending, topUps } = await readTankUse(tx, tank, fee * FEE_FACTOR);
+    if (held - tankSpending < amount + fee * FEE_FACTOR)
       throw refuse('The gas tank does not hold so much. Nothing was ordered.');
+    if (limits !== undefined && (amount > limits.gasTopUp || amount > limits.gasTopUpsLeft - topUps))
+      throw refuse(
+        "With what is ordered already the signer's policy allows less (gas_top_up, gas_top_ups_per_day). Nothing was ordered.",
+      );
     const movement = { kind: 'gas', amount } as const;
     const order = { merchantId, groupId, currency: CURRENCY, keyRef: TANK_KEY_REF, wallet: tank, movement };
     await reserveMovement(tx, order, seconds);
