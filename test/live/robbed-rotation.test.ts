@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
-import { reserveMovement } from '../../packages/server/src/transfers/attempts/movements.ts';
+import {
+  type MovementOrder,
+  reserveMovement,
+} from '../../packages/server/src/transfers/attempts/movements.ts';
 import { SEND_JOB } from '../../packages/server/src/transfers/request-transfers.ts';
 import { readWalletAt } from '../../packages/server/src/transfers/wallets/wallet-queries.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -56,36 +59,38 @@ describe.skipIf(!hasAnvil())('a rotation whose old key is in use by somebody els
     return BigInt(row?.wei ?? 0);
   };
   /** A top-up of the old wallet as it is stored once it is over; it has no sequence that others use. */
-  const insertTopUp = async (status: 'succeeded' | 'failed', amount: bigint) => {
+  const insertTopUp = async (amount: bigint) => {
     const nowSeconds = store.service.app.clock.nowSeconds();
     const tank = await (await chainOf()).sender('tank');
     const movement = JSON.stringify({ kind: 'gas', amount: String(amount), to: 'hot:0' });
-    const height = status === 'succeeded' ? 1 : null;
     await asOwner(
       store.service,
       `insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, status, item_ids,
          movement, height, created_at, completed_at)
-       values ($1, gen_random_uuid(), $2, 'erc20', 'USDT', 'tank', $3, $4, array[gen_random_uuid()], $5, $6, $7::bigint, $7::bigint)`,
-      [store.merchant.merchantId, groupId, tank, status, movement, height, nowSeconds],
+       values ($1, gen_random_uuid(), $2, 'erc20', 'USDT', 'tank', $3, 'succeeded', array[gen_random_uuid()], $4, 1, $5::bigint, $5::bigint)`,
+      [store.merchant.merchantId, groupId, tank, movement, nowSeconds],
     );
   };
 
-  /** A move of the old wallet's ether that is sent and in no block, after which all of it is taken. @returns how it stands */
-  async function robbed(moved: bigint) {
+  async function order(movement: Pick<MovementOrder, 'keyRef' | 'wallet' | 'movement'>): Promise<void> {
     const { app } = store.service;
     const { merchantId } = store.merchant;
+    const payload = { groupId };
+    const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: app.clock.nowMs(), payload };
+    await transact(app.db, async (tx) => {
+      const nowSeconds = app.clock.nowSeconds();
+      await reserveMovement(tx, { merchantId, groupId, currency: 'USDT', ...movement }, nowSeconds);
+      await enqueue(tx, [job]);
+    });
+  }
+
+  /** A move of the old wallet's ether that is sent and in no block, after which all of it is taken. @returns how it stands */
+  async function robbed(moved: bigint) {
     const chain = await chainOf();
     const fee = (await chain.readRotation())?.fees.plain ?? 0n;
     await setEther(moved + 10n * fee);
     const wallet = await readWalletAt(chain, hotOf(0));
-    const movement = { kind: 'move', asset: null, amount: moved } as const;
-    const order = { merchantId, groupId, currency: 'USDT', keyRef: 'hot:0', wallet, movement } as const;
-    const payload = { groupId };
-    const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: app.clock.nowMs(), payload };
-    await transact(app.db, async (tx) => {
-      await reserveMovement(tx, order, app.clock.nowSeconds());
-      await enqueue(tx, [job]);
-    });
+    await order({ keyRef: 'hot:0', wallet, movement: { kind: 'move', asset: null, amount: moved } });
     const attempt = async () => {
       const [row] = await asOwner<{ status: string; tx_id: Hex; gap_tx_id: Hex | null }>(
         store.service,
@@ -145,13 +150,25 @@ describe.skipIf(!hasAnvil())('a rotation whose old key is in use by somebody els
     'no ether is asked for while the signer has refused some, and what needs none is moved',
     LONG,
     async () => {
-      await insertTopUp('failed', 1n);
-      const nowSeconds = store.service.app.clock.nowSeconds();
-      await asOwner(
-        store.service,
-        "insert into transfer_hold (merchant_id, group_id, reason, held_at, until) values ($1, $2, 'limit', $3::bigint, $3::bigint + 3600)",
-        [store.merchant.merchantId, groupId, nowSeconds],
-      );
+      // Above gas_top_up of the policy. Though nothing waits behind it, it gives its sequence up.
+      const chain = await chainOf();
+      const tank = await readWalletAt(chain, await chain.sender('tank'));
+      const amount = parseEther('0.2');
+      await order({ keyRef: 'tank', wallet: tank, movement: { kind: 'gas', amount, to: 'hot:0' } });
+      const ofTank = () =>
+        asOwner<{ status: string; kind: string | null }>(
+          store.service,
+          `select status, movement ->> 'kind' as kind from transfer_attempt
+           where group_id = $1 and key_ref = 'tank' and (sequence = $2 or sequence is null) order by kind`,
+          [groupId, tank.chainNext],
+        );
+      const refused = { status: 'failed', kind: 'gas' };
+      await store.until(async () => ({ list: await ofTank() }), {
+        list: [refused, { status: 'succeeded', kind: null }],
+      });
+      await asOwner(store.service, 'update transfer_hold set until = until + 3600 where group_id = $1', [
+        groupId,
+      ]);
       const before = await given();
       await setEther(0n);
       await store.world.mint('USDT', hotOf(0), 5_000_000n);
@@ -172,7 +189,7 @@ describe.skipIf(!hasAnvil())('a rotation whose old key is in use by somebody els
     async () => {
       const { attempt } = await robbed(parseEther('2'));
       // As after many top-ups that were taken.
-      await insertTopUp('succeeded', CEILING);
+      await insertTopUp(CEILING);
       const before = await given();
       await store.until(attempt, { status: 'sent', gap_tx_id: expect.any(String) });
       await asOwner(

@@ -27,7 +27,7 @@ import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } fr
 import { coverSignedMoves } from './rotation/cover-moves.ts';
 import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
 import type { SendContext, TransferDeps } from './send-context.ts';
-import type { BlockedBy } from './states.ts';
+import { type BlockedBy, blockedAfterAll, blockedByRefusal } from './states.ts';
 import { topUpGas } from './wallets/prepare-wallet.ts';
 import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
@@ -329,7 +329,7 @@ async function watchOpen(
     await replaceStuck(context, waiting);
     return blockedBy;
   });
-  return { blockedBy: blockedNow, finality };
+  return { blockedBy: blockedAfterAll(blockedBy, blockedNow), finality };
 }
 
 /** Where people have to act first, or the signer is away, what is sent already is watched all the same. */
@@ -347,7 +347,7 @@ async function signOrWait(context: SendContext): Promise<BlockedBy> {
       reason: blocked.reason,
       err: blocked,
     });
-    return 'stopped';
+    return blockedByRefusal(blocked.reason);
   } catch (error) {
     if (!(error instanceof SignerUnavailable)) throw error;
     logOncePerMinute(context, 'the signer is unavailable, transfers wait', { err: error });

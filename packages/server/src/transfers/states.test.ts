@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHARGE_FAULTS, type ChainCapabilities, type TxStatus } from '../chains/port/index.ts';
 import {
+  blockedAfterAll,
+  blockedByRefusal,
+  decidingRefusal,
   type GroupState,
   judgeAttempt,
   judgeUnbuildable,
@@ -340,6 +343,16 @@ describe('when a group runs next', () => {
       later(250, true),
     ],
     [
+      'some wait for people: later, in real time, as the signer would refuse them again',
+      { blockedBy: 'held', unsigned: 1, ageSeconds: 600 },
+      later(15_000, false),
+    ],
+    [
+      'some wait for people, others are sent: as these need',
+      { blockedBy: 'held', unsigned: 1, queued: 1, sent: [undefined], ageSeconds: 2 },
+      later(250, true),
+    ],
+    [
       'in an outage: later, in real time, as no status can be read',
       { blockedBy: 'unavailable', unsigned: 1, sent: [undefined] },
       later(3_000, false),
@@ -361,4 +374,22 @@ describe('when a group runs next', () => {
   test.each(cases)('%s', (_, change, run) => {
     expect(nextRun(stateOf(change))).toEqual(run);
   });
+});
+
+test('one refused attempt stops nothing else, unless all would be refused; a freeze is not hidden behind approvals', () => {
+  const one = ['approvals', 'limit', 'policy', 'purpose', 'item_signed', 'invalid_request'] as const;
+  const all = ['frozen', 'journal', 'fee', 'epoch', 'tank', 'reverts'] as const;
+  const list = fc.array(fc.constantFrom(...one, ...all), { minLength: 1 });
+  fc.assert(
+    fc.property(list, (reasons) => {
+      const isStop = reasons.some((reason) => all.some((other) => other === reason));
+      const decides = decidingRefusal(reasons.map((reason) => ({ reason })));
+      expect(blockedByRefusal(decides?.reason ?? 'frozen')).toBe(isStop ? 'stopped' : 'held');
+    }),
+  );
+  expect(decidingRefusal([])).toBeUndefined();
+  // A fee at its ceiling meanwhile does not have the signer asked at once for what it holds.
+  expect(blockedAfterAll('held', 'waiting')).toBe('held');
+  expect(blockedAfterAll('held', 'stopped')).toBe('stopped');
+  expect(blockedAfterAll('none', 'waiting')).toBe('waiting');
 });

@@ -2,6 +2,7 @@ export { NATIVE_COINS, WEI_PER_UNIT } from './native-units.ts';
 export type {
   AddressCheck,
   Authority,
+  BlockReason,
   Chain,
   ChainCapabilities,
   ChainTransfer,

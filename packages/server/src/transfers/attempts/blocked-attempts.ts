@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { KeyRef, SigningBlocked } from '../../chains/port/index.ts';
+import type { BlockReason, KeyRef, SigningBlocked } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
-import type { AttemptRow, TransferRow } from '../queries.ts';
+import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import { SEND_JOB } from '../request-transfers.ts';
 import type { SendContext } from '../send-context.ts';
 import { blockSeconds } from '../states.ts';
@@ -21,7 +21,20 @@ export interface BlockedAttempt {
   blocked: SigningBlocked;
 }
 
-/** Lets blocked attempts give up their sequences where others wait behind them, or a rotation waits for their wallet. */
+/** For the others the signer would refuse an empty payment as well, or the attempt is built anew. */
+const GIVES_WAY: ReadonlySet<BlockReason> = new Set(['limit', 'policy', 'purpose', 'invalid_request']);
+
+/**
+ * The gas tank is shared: what it does not sign for one merchant counts to what it may spend and give for all, and keeps a rotation from
+ * going on.
+ */
+const isRefusedToTank = ({ attempt, blocked }: BlockedAttempt) =>
+  attempt.key_ref === TANK_KEY_REF && paysNobody(attempt) && GIVES_WAY.has(blocked.reason);
+
+/**
+ * Lets blocked attempts give up their sequences where others wait behind them, or a rotation waits for their wallet; movements of the gas
+ * tank at once.
+ */
 export async function stepAside(
   tx: Tx,
   context: SendContext,
@@ -31,7 +44,8 @@ export async function stepAside(
   for (const { attempt, blocked } of list) {
     if (attempt.sequence === null || isFill(attempt)) continue;
     await lockWalletOf(tx, attempt);
-    if (!(await isAnyBehind(tx, attempt)) && !(await isClosing(tx, attempt))) continue;
+    const isInTheWay = isRefusedToTank({ attempt, blocked }) || (await isAnyBehind(tx, attempt));
+    if (!isInTheWay && !(await isClosing(tx, attempt))) continue;
     const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
     const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
     await abandonWithTransfers(tx, context, { attempt, verdicts, detail: blocked.message }, transfers);
@@ -63,7 +77,9 @@ async function block(
     own.length > 0
       ? Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds)
       : await firstAttemptAt(tx, attempt);
-  const until = nowSeconds + blockSeconds(nowSeconds - since);
+  // While its wallet is closed a merchant pays nobody, so what that waits for is asked for each minute.
+  const waited = (await isClosing(tx, attempt)) ? 0 : nowSeconds - since;
+  const until = nowSeconds + blockSeconds(waited);
   await sql`
     insert into transfer_hold (merchant_id, group_id, reason, held_at, until)
     values (${attempt.merchant_id}, ${attempt.group_id}, ${blocked.reason}, ${nowSeconds}, ${until})

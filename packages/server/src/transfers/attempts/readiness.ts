@@ -40,6 +40,7 @@ export type WaitReason =
   | 'wait_final'
   | 'wait_allowance'
   | 'gas_day'
+  | 'top_up_refused'
   | TopUpWait
   | TankWait
   | 'other_operator'

@@ -19,7 +19,7 @@ import {
   type TransferRow,
 } from '../queries.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { judgeUnbuildable } from '../states.ts';
+import { decidingRefusal, judgeUnbuildable } from '../states.ts';
 import { assertNoticed, keyOfSender } from '../wallets/present-wallet.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
 import { abandonWithTransfers, lockWalletOf } from './abandon-attempt.ts';
@@ -71,7 +71,7 @@ export async function signReserved(context: SendContext): Promise<SigningBlocked
   });
   crashPoint('store.after-commit');
   await keepSignerJournal(deps.db, deps.chains, merchant);
-  return blocked[0]?.blocked;
+  return decidingRefusal(blocked.map((one) => one.blocked));
 }
 
 async function build(

@@ -136,7 +136,7 @@ export async function topUpGas(context: SendContext, waiting: readonly AttemptRo
     await lockWallet(tx, wallet);
     // A top-up that the signer refuses takes a sequence of the tank and is filled: it is not tried again at once.
     const groupIds = [...new Set(paying.map(({ group_id: id }) => id))];
-    if ((await listHeldKeys(tx, context, groupIds)).has(TANK_KEY_REF)) return undefined;
+    if ((await listHeldKeys(tx, context, groupIds)).has(TANK_KEY_REF)) return 'top_up_refused';
     return await takeStep(tx, context, { wallet, precheck, amount: 0n, of: first }, nextRefuelStep);
   });
   if (waitsFor !== undefined) logWaiting(context, waitsFor);
