@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { type TopUpRules, topUpsLeft } from './admit.ts';
+import { topUpsLeft } from './admit.ts';
 import { Alarm } from './alarm.ts';
 import { solanaBookOf, tronBookOf } from './books.ts';
 import { toHex } from './bytes.ts';
@@ -13,6 +13,7 @@ import { attemptsBefore, judgeOnce, type OnceKnowledge, type OnceVerdict } from 
 import type { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
+import { networksOf } from './network-status.ts';
 import { makeOwnerCall, ownerFeesOf } from './owner-call.ts';
 import type { PaymentRules, Policy } from './policy.ts';
 import type {
@@ -26,7 +27,6 @@ import type {
   EpochRequest,
   JournalAnswer,
   JournalHead,
-  NetworkStatus,
   OwnerCallAnswer,
   OwnerCallRequest,
   SignAnswer,
@@ -365,42 +365,6 @@ export class Signer {
   #log(event: string, facts: Record<string, unknown>): void {
     this.#options.log(event, { policy: this.#policy.digest, ...facts });
   }
-}
-
-function networksOf(
-  { erc20, trc20, spl }: Policy,
-  keys: Keys,
-  leftOf: (rules: TopUpRules) => bigint,
-): NetworkStatus[] {
-  const topUps = (rules: TopUpRules) => ({
-    gasTopUp: String(rules.gasTopUp),
-    gasTopUpsLeft: String(leftOf(rules)),
-  });
-  const { collector } = erc20;
-  const chainId = Number(erc20.chainId);
-  return [
-    { network: 'erc20', chainId, collector, ...topUps({ ...erc20, network: 'erc20' }) },
-    ...(trc20 === null
-      ? []
-      : [
-          {
-            network: 'trc20',
-            genesis: trc20.genesis,
-            collector: trc20.collector,
-            ...topUps({ ...trc20, network: 'trc20' }),
-          } as const,
-        ]),
-    ...(spl === null
-      ? []
-      : [
-          {
-            network: 'spl',
-            genesis: spl.genesis,
-            feePayer: keys.spl.hot(0).address,
-            delegate: spl.charges === null ? null : keys.spl.delegate().address,
-          } as const,
-        ]),
-  ];
 }
 
 /** Each takes about a millisecond. */

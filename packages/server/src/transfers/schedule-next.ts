@@ -1,9 +1,10 @@
 import type { JobOutcome } from '../platform/jobs/index.ts';
 import type { FinalityTimes } from './attempts/watch-attempts.ts';
+import type { BlockedBy } from './blocked-by.ts';
 import { findActivationOf } from './charges/activations.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
 import type { SendContext } from './send-context.ts';
-import { type BlockedBy, nextRun } from './states.ts';
+import { nextRun } from './states.ts';
 
 // When a group runs again: what `nextRun` decides, of the state in which a run has left the group.
 

@@ -13,6 +13,7 @@ import { getMerchant, type Merchant } from '../stores/index.ts';
 import { type Reserved, reserveAttempts } from './attempts/reserve-attempts.ts';
 import { signReserved } from './attempts/sign-reserved.ts';
 import { broadcastSigned, type FinalityTimes, replaceStuck, watchSent } from './attempts/watch-attempts.ts';
+import { type BlockedBy, blockedAfterAll, blockedByRefusal } from './blocked-by.ts';
 import { checkFinalBlocks } from './blocks/final-blocks.ts';
 import { isStopped } from './blocks/network-stops.ts';
 import { advanceActivation } from './charges/activate-mandate.ts';
@@ -27,7 +28,6 @@ import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } fr
 import { coverSignedMoves } from './rotation/cover-moves.ts';
 import { ALARM_AFTER_SECONDS, type RunResult, scheduleNext } from './schedule-next.ts';
 import type { SendContext, TransferDeps } from './send-context.ts';
-import { type BlockedBy, blockedAfterAll, blockedByRefusal } from './states.ts';
 import { topUpGas } from './wallets/prepare-wallet.ts';
 import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';

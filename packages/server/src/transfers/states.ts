@@ -1,5 +1,4 @@
 import {
-  type BlockReason,
   CHARGE_FAULTS,
   type ChainCapabilities,
   type ChargeFault,
@@ -7,6 +6,7 @@ import {
   type TxStatus,
 } from '../chains/port/index.ts';
 import { Moves } from '../platform/db/guards/index.ts';
+import type { BlockedBy } from './blocked-by.ts';
 
 // Send once. A transfer is `queued` until an attempt carries it (`sending`), and ends `succeeded` or `failed`; it goes
 // back to `queued` only when its attempt is provably over without having paid it. An attempt goes
@@ -276,34 +276,6 @@ export function retryMs(waitedSeconds: number): number {
 export function blockSeconds(waitedSeconds: number): number {
   return Math.min(BLOCK_MAX_SECONDS, Math.max(BLOCK_MIN_SECONDS, waitedSeconds));
 }
-
-/**
- * What a group is blocked by. `waiting`: no new attempts (paused, or the wallet is short); `held`: some attempts get no signature before
- * people act, and others do; `stopped`: no signatures at all; `unavailable`: no call to the network works.
- */
-export type BlockedBy = 'none' | 'waiting' | 'held' | 'stopped' | 'unavailable';
-
-/** Refusals that any other signature would meet as well. */
-const REFUSES_ALL: ReadonlySet<BlockReason> = new Set([
-  'frozen',
-  'journal',
-  'fee',
-  'epoch',
-  'tank',
-  'reverts',
-]);
-
-/** What refused attempts leave of a run: `held` looks after what is sent, for which the same signer may sign. */
-export const blockedByRefusal = (reason: BlockReason): 'held' | 'stopped' =>
-  REFUSES_ALL.has(reason) ? 'stopped' : 'held';
-
-/** The refusal that decides: one that stops everything is not hidden by one that waits for approvals. */
-export const decidingRefusal = <T extends { reason: BlockReason }>(refusals: readonly T[]): T | undefined =>
-  refusals.find(({ reason }) => blockedByRefusal(reason) === 'stopped') ?? refusals[0];
-
-/** What a run is blocked by in the end. `waiting` would have the signer asked again at once for what it holds. */
-export const blockedAfterAll = (before: BlockedBy, now: BlockedBy): BlockedBy =>
-  before === 'held' && now === 'waiting' ? before : now;
 
 /** The state of a group after a run. */
 export interface GroupState {

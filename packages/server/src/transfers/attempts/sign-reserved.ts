@@ -8,6 +8,7 @@ import {
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { keepSignerJournal, readSignerJournal } from '../approvals/signer-journal.ts';
+import { decidingRefusal } from '../blocked-by.ts';
 import { chargeOf } from '../charges/charges.ts';
 import { assertSameHistory } from '../history/history.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type TransferRow,
 } from '../queries.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { decidingRefusal, judgeUnbuildable } from '../states.ts';
+import { judgeUnbuildable } from '../states.ts';
 import { assertNoticed, keyOfSender } from '../wallets/present-wallet.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
 import { abandonWithTransfers, lockWalletOf } from './abandon-attempt.ts';

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { blockedAfterAll, blockedByRefusal, decidingRefusal } from './blocked-by.ts';
+
+test('one refused attempt stops nothing else, unless all would be refused; a freeze is not hidden behind approvals', () => {
+  const one = ['approvals', 'limit', 'policy', 'purpose', 'item_signed', 'invalid_request'] as const;
+  const all = ['frozen', 'journal', 'fee', 'epoch', 'tank', 'reverts'] as const;
+  const list = fc.array(fc.constantFrom(...one, ...all), { minLength: 1 });
+  fc.assert(
+    fc.property(list, (reasons) => {
+      const isStop = reasons.some((reason) => all.some((other) => other === reason));
+      const decides = decidingRefusal(reasons.map((reason) => ({ reason })));
+      expect(blockedByRefusal(decides?.reason ?? 'frozen')).toBe(isStop ? 'stopped' : 'held');
+    }),
+  );
+  expect(decidingRefusal([])).toBeUndefined();
+  // A fee at its ceiling meanwhile does not have the signer asked at once for what it holds.
+  expect(blockedAfterAll('held', 'waiting')).toBe('held');
+  expect(blockedAfterAll('held', 'stopped')).toBe('stopped');
+  expect(blockedAfterAll('none', 'waiting')).toBe('waiting');
+});
