@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { runBooks } from './books/experiment.ts';
 import { runCheckout } from './checkout/experiment.ts';
+import { runConsole } from './console/experiment.ts';
 import { runCreate } from './create/experiment.ts';
 import { pgbenchVersion } from './create/pgbench.ts';
 import { type BenchServer, startServer } from './database.ts';
@@ -74,13 +75,14 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['13a', '13b', '13c', '13d'], run: runCheckout },
   { rows: ['14'], run: runPage },
   { rows: ['15a', '15b'], run: runBooks },
-  { rows: ['16a', '16b', '16c', '16d'], run: runPayments },
+  { rows: ['16a', '16b', '16c', '16d', '22a', '22b'], run: runPayments },
   { rows: ['17a', '17b'], run: runExports },
   {
     rows: ['18a', '18b', '18c', '18d', '18e', '18f', '18g', '18h', '20a', '20b', '20c', '20d'],
     run: runEthereum,
   },
   { rows: ['19a', '19b'], run: runMail },
+  { rows: ['22c'], run: runConsole },
   { rows: ['21a', '21b', '21c', '21d'], run: runRequestLog },
 ];
 

@@ -184,6 +184,27 @@ export const ROWS = {
   '21b': ratio(`${REQUEST_LOG}: payout batch of 10 items`, 'lower', [1.05, 1.08]),
   '21c': ratio(`${REQUEST_LOG}: payout batch of 1 item`, 'lower', [1.05, 1.08]),
   '21d': ratio(`${REQUEST_LOG}: checkout session`, 'lower', [1.05, 1.08]),
+  '22a': {
+    title: 'page of the payment list in 5,000,000 rows, p99',
+    unit: 'ms',
+    better: 'lower',
+    goal: 60,
+    floor: 120,
+  },
+  '22b': {
+    title: 'search for what one of 5,000,000 payments is known by, p99',
+    unit: 'ms',
+    better: 'lower',
+    goal: 150,
+    floor: 300,
+  },
+  '22c': {
+    title: 'console opened without a cache until its list stands there, on loopback',
+    unit: 's',
+    better: 'lower',
+    goal: 0.5,
+    floor: 1,
+  },
 } satisfies Record<string, RowDefinition>;
 export type RowId = keyof typeof ROWS;
 

@@ -67,6 +67,20 @@ export class ListRounds {
     return { name, run };
   }
 
+  /** Milliseconds that the slowest of a hundred queries takes in the big table. */
+  slowest(name: string, read: ReadPage): Setting {
+    const run = async () => {
+      const tookMs: number[] = [];
+      for (let nth = -WARM_UP; nth < this.#queries; nth++) {
+        const ms = await time(this.#big, read, Math.abs(nth));
+        if (nth >= 0) tookMs.push(ms);
+      }
+      this.#note(`${name}, big`, tookMs);
+      return slowestOfHundred(tookMs);
+    };
+    return { name, run };
+  }
+
   /** How much longer an answer takes than its query. */
   answered(baseUrl: string, path: string, read: ReadPage): Setting {
     const { premises } = this.#big;

@@ -1,12 +1,14 @@
+import { search } from '../../packages/server/src/console/search/find.ts';
 import { type PaymentFilter, paymentPage } from '../../packages/server/src/payments/reads/list-payments.ts';
 import { viewsOf } from '../../packages/server/src/payments/reads/queries.ts';
 import { connect } from '../../packages/server/src/platform/db/db.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { furnish } from '../create/merchant.ts';
 import type { BenchServer } from '../database.ts';
 import { type Filled, ListRounds, type ReadPage } from '../list/rounds.ts';
 import { interleave } from '../rounds.ts';
 import type { Findings, RowId, RunOptions } from '../rows.ts';
-import { fillPayments, orderAt } from './fill.ts';
+import { fillPayments, namesOf, orderAt } from './fill.ts';
 
 const SMALL = 10_000;
 const LIMIT = 100;
@@ -42,7 +44,27 @@ const reading =
     await viewsOf(db, page.slice(0, limit));
   };
 
-/** Row 16: the list of payments stays as fast as its tables grow. */
+/** What people type into the search, each in turn. */
+const findOne: ReadPage = async ({ db, owner, rows }, nth) => {
+  const { id, order, email, txId } = namesOf(rows, nth * 7_919);
+  const whole = encodeId('payment', id);
+  const typed = [whole, whole.slice(0, -8), order, email, txId][nth % 5] ?? whole;
+  const found = await search(db, owner, typed);
+  if (!found.some((one) => one.id === whole)) throw new Error(`${typed} does not find ${whole}`);
+};
+
+const firstPage: ReadPage = async ({ db, owner }) => {
+  const page = await paymentPage(db, owner, {}, { limit: LIMIT }).execute();
+  if (page.length < LIMIT) throw new Error(`a page of ${page.length} rows`);
+  await viewsOf(db, page);
+};
+
+const LASTING: readonly { row: RowId; name: string; read: ReadPage }[] = [
+  { row: '22a', name: 'a page', read: firstPage },
+  { row: '22b', name: 'search', read: findOne },
+];
+
+/** Rows 16 and 22: the list of payments and the search stay as fast as their tables grow. */
 export async function runPayments(server: BenchServer, options: RunOptions): Promise<Findings> {
   const rows = options.quick ? 200_000 : 5_000_000;
   const small = await makeTable(server, SMALL);
@@ -51,11 +73,15 @@ export async function runPayments(server: BenchServer, options: RunOptions): Pro
   try {
     const rounds = new ListRounds(`List of up to ${LIMIT} payments`, small, big, options);
     const wanted = CASES.filter(({ row }) => options.wanted.has(row));
-    const settings = wanted.map((one) => rounds.growth(one.name, reading(one)));
+    const lasting = LASTING.filter(({ row }) => options.wanted.has(row));
+    const settings = [
+      ...wanted.map((one) => rounds.growth(one.name, reading(one))),
+      ...lasting.map(({ name, read }) => rounds.slowest(name, read)),
+    ];
     const values = await interleave(settings, options);
     const note = `${rows.toLocaleString('en-US')} payments`;
     return {
-      results: wanted.map(({ row, name }) => ({ row, values: values[name] ?? [], note })),
+      results: [...wanted, ...lasting].map(({ row, name }) => ({ row, values: values[name] ?? [], note })),
       remarks: rounds.remarks(),
     };
   } finally {
