@@ -51,7 +51,8 @@ export interface ListDefinition<T> {
   filters: readonly Filter[];
   /** The folder of the pages of its rows, such as `payments`; without, they have none. */
   folder?: string;
-  empty: { text: string; command: string };
+  /** `sandbox`: what makes a first row there. */
+  empty: { text: string; command: string; sandbox?: ReactNode };
   /** The API answers the newest ones alone, without a next page. */
   hasOnePage?: boolean;
 }
@@ -146,12 +147,13 @@ const NothingFits = ({ clear }: { clear: () => void }) => (
 );
 
 /** What is shown in the place of a list's first row, and how that is made. */
-export const Empty = ({ empty: { text, command } }: { empty: ListDefinition<never>['empty'] }) => (
+export const Empty = ({ empty: { text, command, sandbox } }: { empty: ListDefinition<never>['empty'] }) => (
   <Stack gap="xs">
     <Text>{text}</Text>
     <Code block className="curl">
       {command}
     </Code>
+    {sandbox}
   </Stack>
 );
 

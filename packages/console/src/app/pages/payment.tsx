@@ -10,6 +10,7 @@ import { Amount, amountText, CopyId, NETWORK_NAMES, Status, Time, wordsOf } from
 import { useMay, usePlace } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
 import { Trouble } from '../trouble.tsx';
+import { PayAsPayer } from './sandbox/payer.tsx';
 
 interface Data<T> {
   data: T[];
@@ -126,6 +127,7 @@ function Actions({ payment }: { payment: Payment }) {
   const hasException = payment.exceptions.some((one) => one === 'underpaid' || one === 'late');
   return (
     <>
+      {payment.checkout_session !== null && <PayAsPayer session={payment.checkout_session} />}
       {mayAccept && hasException && payment.status !== 'completed' && (
         <Action
           label="Accept"

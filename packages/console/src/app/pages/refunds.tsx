@@ -5,6 +5,7 @@ import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
 import { Decide, Signed } from './decide.tsx';
+import { ClaimAsPayer } from './sandbox/payer.tsx';
 import { useWaiting } from './waiting.ts';
 
 const PATH = '/api/v1/refunds';
@@ -76,6 +77,7 @@ export function RefundPage() {
               sum={amountText(refund.amount, refund.currency)}
             />
           )}
+          {refund.address === null && status === 'pending' && <ClaimAsPayer refund={refund_id} />}
           {mayCancel && status === 'pending' && (
             <Action
               label="Cancel"
