@@ -29,6 +29,7 @@ const REFUNDS: ListDefinition<Refund> = {
     { title: 'Id', cell: ({ refund_id }) => <CopyId id={refund_id} isShort /> },
   ],
   filters: [
+    { name: 'payment_id', label: 'Payment' },
     { name: 'address', label: 'Address' },
     { name: 'tx_id', label: 'Transaction' },
     {
