@@ -20,6 +20,7 @@ import { useKeys } from './keyboard.ts';
 import { useFilters, usePlace } from './place.ts';
 import { ShowMore } from './show-more.tsx';
 import { Trouble } from './trouble.tsx';
+import { useViews, Views } from './views.tsx';
 
 const PAGE = 25;
 /** The most that the API gives at once. */
@@ -257,6 +258,8 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
     const { [name]: _, ...others } = filters;
     show(value === '' ? others : { ...others, [name]: value });
   };
+  const views = useViews(definition.path);
+  const columns = definition.columns.filter(({ title }, at) => at === 0 || !views.hidden.includes(title));
   const exportAll = () => saveCsv(pathWith(definition.path, filters), place, setFailure);
   return (
     <Stack ref={box}>
@@ -266,6 +269,12 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
         </Title>
         <Group gap="xs">
           {actions}
+          <Views
+            own={views}
+            columns={definition.columns.map(({ title }) => title)}
+            filters={filters}
+            show={show}
+          />
           <Button variant="default" size="sm" onClick={() => void exportAll()} disabled={rows.length === 0}>
             Download CSV
           </Button>
@@ -277,7 +286,9 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
       {query.isPending && <Skeleton height={240} aria-label="Loading" />}
       {query.isSuccess && rows.length === 0 && !isFiltered && <Empty empty={definition.empty} />}
       {query.isSuccess && rows.length === 0 && isFiltered && <NothingFits clear={() => show({})} />}
-      {rows.length > 0 && <Rows definition={definition} rows={rows} selected={selected} place={place} />}
+      {rows.length > 0 && (
+        <Rows definition={{ ...definition, columns }} rows={rows} selected={selected} place={place} />
+      )}
       <ShowMore pages={query} />
     </Stack>
   );
