@@ -72,7 +72,7 @@ export function consoleDriver(get: () => Console) {
     await opened.page.getByRole('button', { name: 'Sign in' }).click();
     const codes = role === 'viewer' ? [] : await setFactorUp(opened.page);
     await opened.page.getByRole('link', { name: 'Open the console' }).click();
-    await opened.page.getByRole('heading', { name: isOfInstallation ? 'Health' : 'Payments' }).waitFor();
+    await opened.page.getByRole('heading', { name: isOfInstallation ? 'Health' : 'Home' }).waitFor();
     return { ...opened, userId, email, codes };
   }
 

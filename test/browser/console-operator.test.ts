@@ -7,15 +7,15 @@ import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
 import { publisherOf } from '../events/make-event.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
-import { consoleDriver, HOSTILE } from './console-driver.ts';
+import { consoleDriver, DESKTOP, HOSTILE, PASSWORD } from './console-driver.ts';
 
 const LONG_MS = 120_000;
 
-describe.skipIf(!hasChromium())('the installation and pay links in the console', () => {
+describe.skipIf(!hasChromium())('the installation, people and pay links in the console', () => {
   let service: TestService;
   let merchant: TestMerchant;
   let browser: Browser;
-  const { base, keep, signIn, looks } = consoleDriver(() => ({ service, merchant, browser }));
+  const { open, base, keep, signIn, looks } = consoleDriver(() => ({ service, merchant, browser }));
 
   beforeAll(async () => {
     service = await startService();
@@ -55,9 +55,7 @@ describe.skipIf(!hasChromium())('the installation and pay links in the console',
     await page.goBack();
   }
 
-  test('what changes meanwhile is shown by itself; columns and filters of a list are kept', {
-    timeout: LONG_MS,
-  }, async () => {
+  test('what changes meanwhile is shown by itself', { timeout: LONG_MS }, async () => {
     const { page, faults } = await signIn('viewer');
     // Nothing is asked for by the clock.
     await page.addInitScript({ content: 'window.setInterval = () => 0;' });
@@ -66,22 +64,6 @@ describe.skipIf(!hasChromium())('the installation and pay links in the console',
     await page.goto(`${base()}/payments`);
     await page.getByRole('row').getByText('pending', { exact: true }).waitFor();
     expect((await isFollowing).status()).toBe(200);
-    await page.getByText('View', { exact: true }).click();
-    await page.getByRole('checkbox', { name: 'Order' }).uncheck();
-    expect(await page.getByRole('columnheader', { name: 'Order' }).count()).toBe(0);
-    await page.getByRole('combobox', { name: 'Status' }).selectOption('pending');
-    await page.getByLabel('Keep these filters as').fill(HOSTILE);
-    await page.keyboard.press('Enter');
-    await looks(page, 'payments-view');
-    await page.goto(`${base()}/payments`);
-    await page.getByText('View', { exact: true }).click();
-    await page.getByRole('button', { name: HOSTILE, exact: true }).click();
-    await expect.poll(() => page.url()).toContain('status=pending');
-    expect(await page.getByRole('columnheader', { name: 'Order' }).count()).toBe(0);
-    await page.getByRole('button', { name: `Forget ${HOSTILE}` }).click();
-    await page.getByRole('checkbox', { name: 'Order' }).check();
-    await page.getByRole('columnheader', { name: 'Order' }).waitFor();
-    await page.goto(`${base()}/payments`);
     await merchant.sdk.checkout.sessions.cancel(id);
     await publisherOf(service)(merchant);
     await page.getByRole('row').getByText('cancelled', { exact: true }).waitFor();
@@ -122,6 +104,51 @@ describe.skipIf(!hasChromium())('the installation and pay links in the console',
     const read = auditor.faults.filter((fault) => !fault.includes('status of 400'));
     expect([...faults, ...owner.faults, ...read]).toEqual([]);
     await Promise.all([owner, operator, auditor].map((one) => one.page.context().close()));
+  });
+
+  test('team: somebody is invited, gets another role and is removed; the audit log says so', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { page, faults } = await signIn('owner');
+    await page.goto(`${base()}/team`);
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByLabel('E-mail address').fill(`${'a'.repeat(65)}@example.com`);
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('dialog').getByText('This is no e-mail address.').waitFor();
+    await page.getByLabel('E-mail address').fill('ada@example.com');
+    await page.getByLabel('Role').selectOption('viewer');
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    const link = page.getByRole('status').locator('code');
+    await link.waitFor();
+    await looks(page, 'team');
+    const come = await open((await link.getAttribute('title')) ?? '', { viewport: DESKTOP });
+    await come.page
+      .locator('#come')
+      .getByLabel(/Password/)
+      .fill(PASSWORD);
+    await come.page.getByRole('button', { name: 'Sign in' }).click();
+    await come.page.getByText('You are signed in as ada@example.com: viewer').waitFor();
+    await page.reload();
+    const ada = page.getByRole('row', { name: /ada@example\.com/ });
+    await ada.getByRole('button', { name: 'Change role' }).click();
+    await page.getByRole('dialog').getByLabel('Role').selectOption('support');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await ada.getByText('support', { exact: true }).waitFor();
+    await ada.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await ada.waitFor({ state: 'hidden' });
+    await come.page.goto(new URL('/console/account', come.page.url()).href);
+    await come.page.getByText('You are not signed in').waitFor();
+    await come.page.context().close();
+    await page.goto(`${base()}/audit`);
+    await page.getByText('removeUser', { exact: true }).first().waitFor();
+    await page.getByText('Show', { exact: true }).first().click();
+    await looks(page, 'audit');
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+    await page.context().close();
+    const developer = await signIn('developer');
+    expect(await developer.page.getByRole('link', { name: /Team|Audit/ }).count()).toBe(0);
+    await developer.page.context().close();
   });
 
   test('a merchant is suspended and resumed, and what fails is shown with its cause and runs again', {

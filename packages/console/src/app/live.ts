@@ -4,7 +4,10 @@ import type { Place } from './api.ts';
 
 /** Who is signed in, and with which stores: no event of a store changes these. */
 const OF_PERSON: readonly unknown[] = ['me', 'stores'];
-const isOfStore = ({ queryKey: [name] }: { queryKey: QueryKey }) => !OF_PERSON.includes(name);
+/** What reads every row of a period: a busy store would have it read without end. */
+const OF_PERIODS: readonly unknown[] = ['overview', 'statement'];
+const isOfStore = ({ queryKey: [name] }: { queryKey: QueryKey }) =>
+  !OF_PERSON.includes(name) && !OF_PERIODS.includes(name);
 
 /**
  * Reads again what is shown as soon as something of the store has changed. Pages that nobody looks at follow nothing, as

@@ -27,10 +27,12 @@ export function usePeriod(): { given: Partial<Period>; show: (period: Partial<Pe
 interface PeriodPickerProps {
   /** The one that is shown: what the service made of the address. */
   shown: Period | undefined;
+  /** Whose days they are. */
+  zone?: string;
 }
 
-/** Two days in UTC, and the months beside them. */
-export function PeriodPicker({ shown }: PeriodPickerProps) {
+/** Two days, and the months beside them. */
+export function PeriodPicker({ shown, zone = 'UTC' }: PeriodPickerProps) {
   const { given, show } = usePeriod();
   const { from, to } = { ...shown, ...given };
   const field = (name: 'from' | 'to', label: string, value = '') => (
@@ -50,7 +52,7 @@ export function PeriodPicker({ shown }: PeriodPickerProps) {
   };
   return (
     <Group align="end" gap="sm" className="no-print">
-      {field('from', 'From (UTC)', from)}
+      {field('from', `From (${zone})`, from)}
       {field('to', 'To, with that day', to)}
       <Button
         variant="default"

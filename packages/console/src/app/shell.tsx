@@ -23,7 +23,7 @@ import { useLiveUpdates } from './live.ts';
 import { NewStore } from './new-store.tsx';
 import { useFilters, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
-import { OPERATOR_SECTIONS, type SectionLink, sectionsFor } from './sections.ts';
+import { OPERATOR_SECTIONS, SECTIONS, type SectionLink } from './sections.ts';
 import { lacksFactor, type Me, meQuery, storeStatus, storesQuery } from './session.ts';
 
 /** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
@@ -48,7 +48,7 @@ export function HomePage() {
   if (stores.error !== null) return <NotIn error={stores.error} />;
   if (stores.data === undefined) return null;
   const store = stores.data.find(({ is_enabled }) => is_enabled)?.store_id;
-  if (store !== undefined) return <Navigate to={`/${first.merchant_id}/${store}/payments`} />;
+  if (store !== undefined) return <Navigate to={`/${first.merchant_id}/${store}/home`} />;
   return (
     <Sheet title={first.name}>
       {stores.data.map((one) => (
@@ -103,7 +103,7 @@ function Switch({ me }: { me: Me }) {
         aria-label="Store"
         size="xs"
         value={store}
-        onChange={(event) => void navigate({ to: `/${merchant}/${event.currentTarget.value}/payments` })}
+        onChange={(event) => void navigate({ to: `/${merchant}/${event.currentTarget.value}/home` })}
         data={(stores.data ?? []).map(({ store_id, name, is_enabled }) => ({
           value: store_id,
           label: name,
@@ -255,7 +255,7 @@ export function Shell() {
   return (
     <Frame
       base={`/${merchant}/${store}`}
-      sections={sectionsFor(membership)}
+      sections={SECTIONS.filter(({ needs }) => membership.permissions.includes(needs))}
       who={`${me.data.email}, ${membership.role}`}
       choice={<Switch me={me.data} />}
       elsewhere={

@@ -10,6 +10,7 @@ import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
 import { changeRoutes } from './routes/change-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { operatorRoutes } from './routes/operator-routes.ts';
+import { overviewRoutes } from './routes/overview-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
@@ -57,6 +58,7 @@ export function createConsole(
       ...searchRoutes(deps),
       ...statementRoutes(deps),
       ...changeRoutes(liveEvents),
+      ...overviewRoutes(deps),
       ...teamRoutes(deps),
       ...approvalRoutes({ deps, publicUrl }),
     ]),

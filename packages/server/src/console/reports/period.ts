@@ -26,6 +26,9 @@ function startOf(day: string, param: 'from' | 'to'): number {
   return ms / 1000;
 }
 
+/** The day that is so many days away from another. @throws Fail for a day that no calendar has */
+export const dayBy = (day: string, days: number): string => dayOf(startOf(day, 'to') + days * DAY_SECONDS);
+
 /** The first and the last day of the month that a day is in. */
 function monthOf(day: string): { from: string; to: string } {
   const from = `${day.slice(0, 7)}-01`;

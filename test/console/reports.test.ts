@@ -5,6 +5,7 @@ import { NIL_ID, newId } from '../../packages/server/src/platform/db/ids/index.t
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { addSubscription } from '../subscriptions/rows.ts';
 import { type Person, signIn } from './people.ts';
 
 let service: TestService;
@@ -220,4 +221,135 @@ test('a period that is over stays as it is while money moves', async () => {
     for (let n = 0; n < 10; n++) expect((await read(finance, OCTOBER)).accounts).toEqual(before.accounts);
   };
   await Promise.all([move(), look(), look()]);
+});
+
+interface Overview {
+  from: string;
+  to: string;
+  days: string[];
+  data: { day: string; currency: string | null; sessions: number; paid: number; volume: string }[];
+  volume: { currency: string; payments: number; amount: string }[];
+  checkout: { sessions: number; ended: number; paid: number; success_percent: string | null };
+  first_steps: Record<'key' | 'request' | 'payment' | 'webhook' | 'person', boolean>;
+  subscriptions: object;
+  balances: { currency: string; available: number; held: number }[];
+  webhooks: object;
+  networks: { network: string; stops: object[] }[];
+}
+
+const overviewPath = ({ merchantId, storeId }: Pick<TestMerchant, 'merchantId' | 'storeId'>, query = '') =>
+  `/console/api/merchants/${encodeId('merchant', merchantId)}/stores/${encodeId('store', storeId)}/overview${query}`;
+
+async function overview(
+  person: Person,
+  query: string,
+  of: Pick<TestMerchant, 'merchantId' | 'storeId'> = merchant,
+) {
+  const { status, text } = await person.call(overviewPath(of, query));
+  const body: Overview = JSON.parse(text);
+  return { status, body };
+}
+
+/** A payment of checkout as it stands in the database. */
+async function addPayment(
+  time: string,
+  { status = 'completed', received = 0n, currency = 'USDT' as 'USDT' | 'USDC' | null } = {},
+) {
+  const completed = status === 'completed' ? at(time) : null;
+  await sql`insert into payment (merchant_id, store_id, payment_id, session_id, amount, currency, status, created_at,
+      completed_at, received_amount, chosen_currency)
+    values (${merchant.merchantId}, ${merchant.storeId}, ${newId()}, ${newId()}, 900, 'USD', ${status}, ${at(time)},
+      ${completed}, ${received}, ${currency})`.execute(service.app.db);
+}
+
+test('days are those of the time zone, also where the clock is put back, and their sums are those of the period', async () => {
+  // In Madrid 25 October 2026 has 25 hours and ends at 23:00 UTC.
+  await addPayment('2026-10-24T21:59:59Z', { received: 1_000_000n });
+  await addPayment('2026-10-24T22:00:00Z', { received: 2_000_000n });
+  await addPayment('2026-10-25T22:59:59Z', { received: 4_000_000n, currency: 'USDC' });
+  await addPayment('2026-10-25T23:00:00Z', { status: 'expired' });
+  await addPayment('2026-10-26T12:00:00Z', { status: 'pending', currency: null });
+  const query = '?from=2026-10-24&to=2026-10-26';
+  const { body } = await overview(finance, `${query}&time_zone=Europe/Madrid`);
+  expect(body.days).toEqual(['2026-10-24', '2026-10-25', '2026-10-26']);
+  expect(body.data.map((one) => [one.day, one.currency, one.sessions, one.paid, one.volume])).toEqual([
+    ['2026-10-24', 'USDT', 1, 1, '1.00'],
+    ['2026-10-25', 'USDC', 1, 1, '4.00'],
+    ['2026-10-25', 'USDT', 1, 1, '2.00'],
+    ['2026-10-26', null, 1, 0, '0.00'],
+    ['2026-10-26', 'USDT', 1, 0, '0.00'],
+  ]);
+  expect(body.volume).toEqual([
+    { currency: 'USDT', payments: 2, amount: '3.00' },
+    { currency: 'USDC', payments: 1, amount: '4.00' },
+  ]);
+  expect(body.checkout).toEqual({ sessions: 5, ended: 4, paid: 3, success_percent: '75.0' });
+  const utc = (await overview(finance, query)).body;
+  expect(utc.data.map(({ day }) => day)).toContain('2026-10-24');
+  expect(utc.data.find(({ day, currency }) => day === '2026-10-24' && currency === 'USDT')?.volume).toBe(
+    '3.00',
+  );
+  const file = await fetch(`${service.baseUrl}${overviewPath(merchant, query)}`, {
+    headers: { cookie: finance.cookie, accept: 'text/csv' },
+  });
+  const lines = (await file.text()).split('\r\n');
+  expect(lines[0]).toBe('day,time_zone,currency,sessions,ended,paid,payments,volume');
+  expect(lines).toContain('2026-10-24,UTC,USDT,2,2,2,2,3.00');
+  expect(lines.slice(-2)).toEqual([`# ${lines.length - 3} rows`, '']);
+});
+
+test('first steps, subscriptions, balances, webhooks and networks are what is there; another store has none of it', async () => {
+  const before = (await overview(finance, '')).body;
+  expect(before.first_steps).toEqual({
+    key: true,
+    request: false,
+    payment: true,
+    webhook: false,
+    person: false,
+  });
+  await merchant.sdk.webhookEndpoints.create({ url: 'https://webhooks.test/200' });
+  await signIn(service, merchant, 'viewer');
+  for (const [interval, amount] of [
+    ['month', 1_000],
+    ['year', 12_000],
+    ['week', 1_200],
+  ] as const)
+    await addSubscription(service, merchant, { status: 'active', interval, amount: BigInt(amount) });
+  // When a key was last used is written behind its requests.
+  const firstSteps = async () => (await overview(finance, '')).body.first_steps;
+  await expect.poll(firstSteps).toMatchObject({ request: true, webhook: true, person: true });
+  const after = (await overview(finance, '')).body;
+  // A year is twelve months, 52 weeks are twelve months.
+  expect(after.subscriptions).toMatchObject({ active: 3, monthly: [{ currency: 'USD', amount: 7_200 }] });
+  expect(after.webhooks).toMatchObject({ endpoints: 1, disabled: 0, failing: 0, failed: 0 });
+  const balances = (await merchant.sdk.balances.retrieve()).data;
+  expect(after.balances.map(({ available }) => available)).toEqual(
+    balances.map(({ available }) => available),
+  );
+  expect(after.networks.map(({ stops }) => stops)).toEqual([[], [], []]);
+  const empty = (await overview(finance, '', await service.addStore(merchant))).body;
+  expect([empty.data, empty.checkout.success_percent, empty.first_steps.payment]).toEqual([[], null, false]);
+});
+
+test('an overview of a foreign merchant or store shows nothing, and a period or zone that is none is refused', async () => {
+  const other = await service.createMerchant();
+  const query = '?from=2026-10-24&to=2026-10-26';
+  expect((await overview(finance, query, other)).status).toBe(403);
+  const foreign = await signIn(service, other, 'owner');
+  const mixed = { merchantId: other.merchantId, storeId: merchant.storeId };
+  expect((await overview(foreign, query, mixed)).body).toMatchObject({
+    data: [],
+    first_steps: { key: false, request: false, payment: false, webhook: false },
+  });
+  expect((await overview(foreign, query, merchant)).status).toBe(403);
+  for (const refused of [
+    '?time_zone=Nowhere/Else',
+    '?time_zone=%27%3B--',
+    '?time_zone=',
+    '?from=2026-01-01&to=2026-12-31',
+    '?from=2026-02-30',
+    '?to=2026-02-30',
+    '?from=2027-01-01&to=2026-01-01',
+  ])
+    expect([refused, (await overview(finance, refused)).status]).toEqual([refused, 400]);
 });
