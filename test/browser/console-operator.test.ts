@@ -55,7 +55,9 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await page.goBack();
   }
 
-  test('what changes meanwhile is shown by itself', { timeout: LONG_MS }, async () => {
+  test('what changes meanwhile is shown by itself; columns and filters of a list are kept', {
+    timeout: LONG_MS,
+  }, async () => {
     const { page, faults } = await signIn('viewer');
     // Nothing is asked for by the clock.
     await page.addInitScript({ content: 'window.setInterval = () => 0;' });
@@ -64,6 +66,22 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await page.goto(`${base()}/payments`);
     await page.getByRole('row').getByText('pending', { exact: true }).waitFor();
     expect((await isFollowing).status()).toBe(200);
+    await page.getByText('View', { exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Order' }).uncheck();
+    expect(await page.getByRole('columnheader', { name: 'Order' }).count()).toBe(0);
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('pending');
+    await page.getByLabel('Keep these filters as').fill(HOSTILE);
+    await page.keyboard.press('Enter');
+    await looks(page, 'payments-view');
+    await page.goto(`${base()}/payments`);
+    await page.getByText('View', { exact: true }).click();
+    await page.getByRole('button', { name: HOSTILE, exact: true }).click();
+    await expect.poll(() => page.url()).toContain('status=pending');
+    expect(await page.getByRole('columnheader', { name: 'Order' }).count()).toBe(0);
+    await page.getByRole('button', { name: `Forget ${HOSTILE}` }).click();
+    await page.getByRole('checkbox', { name: 'Order' }).check();
+    await page.getByRole('columnheader', { name: 'Order' }).waitFor();
+    await page.goto(`${base()}/payments`);
     await merchant.sdk.checkout.sessions.cancel(id);
     await publisherOf(service)(merchant);
     await page.getByRole('row').getByText('cancelled', { exact: true }).waitFor();

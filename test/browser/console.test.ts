@@ -81,6 +81,9 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click();
     await page.getByText('succeeded', { exact: true }).waitFor();
     await looks(page, 'refund');
+    await page.goto(`${base()}/payments/${id}`);
+    await page.getByRole('listitem').filter({ hasText: 'Refund of' }).getByText('succeeded').waitFor();
+    await keep(page, 'console-payment-refunded');
     expect(await page.title()).toBe('Florin console');
     expect(faults).toEqual([]);
     await page.context().close();

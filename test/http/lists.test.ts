@@ -177,9 +177,18 @@ test('payments are found by order, address, transaction and time; refunds by tra
     { 'created[lt]': '1' },
   ] as Record<string, string>[])
     expect([query, (await read(payments, query)).data]).toEqual([query, []]);
-  const [refund] = (await read(refunds, {})).data as { refund_id: string; address: string }[];
+  const [refund] = (await read(refunds, {})).data as {
+    refund_id: string;
+    address: string;
+    payment_id: string;
+  }[];
   const byAddress = await read(refunds, { address: String(refund?.address).toLowerCase() });
   expect(byAddress.data.map(idOf)).toContain(refund?.refund_id);
+  const ofPayment = await read(refunds, { payment_id: String(refund?.payment_id) });
+  expect(ofPayment.data.map(idOf)).toContain(refund?.refund_id);
+  expect(new Set(ofPayment.data.map((one) => one.payment_id))).toEqual(new Set([refund?.payment_id]));
+  for (const payment_id of ['pay_nothing', 'nonsense'])
+    expect((await read(refunds, { payment_id })).data).toEqual([]);
 });
 
 test('filters that contradict each other and cursors of other lists are 400 with their name', async () => {

@@ -7,8 +7,9 @@ import { Trouble } from './trouble.tsx';
 type Sent = ReturnType<Parameters<typeof useChange<FormData>>[0]>;
 
 interface FormDialogProps {
-  /** Of the button that opens it, and its title. */
+  /** Of the button that opens it, and its title unless that is another one. */
   label: string;
+  title?: string;
   submit: string;
   isMain?: boolean;
   /** Fields of the form; what the service says of one of them stands beside it. */
@@ -21,7 +22,16 @@ interface FormDialogProps {
 }
 
 /** A change that takes some fields, in a dialog. */
-export function FormDialog({ label, submit, isMain = false, names, fields, send, done }: FormDialogProps) {
+export function FormDialog({
+  label,
+  title = label,
+  submit,
+  isMain = false,
+  names,
+  fields,
+  send,
+  done,
+}: FormDialogProps) {
   const [formId, setFormId] = useState('');
   const { mutate, isPending, error, reset } = useChange((given: FormData) => send(given, formId));
   const [isOpen, setOpen] = useState(false);
@@ -48,7 +58,7 @@ export function FormDialog({ label, submit, isMain = false, names, fields, send,
       <Button variant={isMain ? 'filled' : 'default'} onClick={open}>
         {label}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={label} lockScroll={false}>
+      <Modal opened={isOpen} onClose={close} title={title} lockScroll={false}>
         <form onSubmit={onSubmit}>
           <Stack>
             {fields((name) => (name === beside ? error?.message : undefined))}

@@ -33,3 +33,9 @@ export function useMembership(): Membership | undefined {
 export function useMay(permission: string): boolean {
   return useMembership()?.permissions.includes(permission) ?? false;
 }
+
+/** Whether the person may use the helpers of a sandbox here: clock, chains and wallets of payers. */
+export function useSandbox(): boolean {
+  const mayUse = useMay('use_sandbox');
+  return useMembership()?.mode === 'sandbox' && mayUse;
+}

@@ -1,3 +1,5 @@
+import type { Membership } from './session.ts';
+
 export interface SectionLink {
   folder: string;
   title: string;
@@ -19,15 +21,19 @@ export const SECTIONS = [
   { folder: 'invoices', title: 'Invoices', needs: 'see' },
   { folder: 'balances', title: 'Balances', needs: 'see' },
   { folder: 'ledger', title: 'Ledger', needs: 'see' },
+  { folder: 'mails', title: 'Mails', needs: 'refund' },
   { folder: 'keys', title: 'API keys', needs: 'edit_keys', group: 'Developers' },
   { folder: 'requests', title: 'Request log', needs: 'see_requests', group: 'Developers' },
   { folder: 'events', title: 'Events', needs: 'see_requests', group: 'Developers' },
   { folder: 'webhooks', title: 'Webhooks', needs: 'see_requests', group: 'Developers' },
   { folder: 'deliveries', title: 'Deliveries', needs: 'see_requests', group: 'Developers' },
+  { folder: 'clock', title: 'Clock', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
+  { folder: 'chains', title: 'Chains', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
+  { folder: 'wallets', title: 'Wallets', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
   { folder: 'stores', title: 'Stores', needs: 'see', group: 'Merchant' },
   { folder: 'team', title: 'Team', needs: 'manage_users', group: 'Merchant' },
   { folder: 'audit', title: 'Audit log', needs: 'read_audit_log', group: 'Merchant' },
-] satisfies (SectionLink & { needs: string })[];
+] satisfies (SectionLink & { needs: string; isOfSandbox?: true })[];
 
 /** The pages of the installation, for its operator and auditors. */
 export const OPERATOR_SECTIONS: readonly SectionLink[] = [
@@ -36,3 +42,10 @@ export const OPERATOR_SECTIONS: readonly SectionLink[] = [
   { folder: 'merchants', title: 'Merchants', group: 'Installation' },
   { folder: 'jobs', title: 'Failing jobs', group: 'Installation' },
 ];
+
+/** The pages of a store that somebody with these permissions has. */
+export const sectionsFor = ({ mode, permissions }: Pick<Membership, 'mode' | 'permissions'>): SectionLink[] =>
+  SECTIONS.filter(
+    ({ needs, ...section }) =>
+      permissions.includes(needs) && (mode === 'sandbox' || !('isOfSandbox' in section)),
+  );

@@ -23,7 +23,7 @@ import { useLiveUpdates } from './live.ts';
 import { NewStore } from './new-store.tsx';
 import { useFilters, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
-import { OPERATOR_SECTIONS, SECTIONS, type SectionLink } from './sections.ts';
+import { OPERATOR_SECTIONS, type SectionLink, sectionsFor } from './sections.ts';
 import { lacksFactor, type Me, meQuery, storeStatus, storesQuery } from './session.ts';
 
 /** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
@@ -255,7 +255,7 @@ export function Shell() {
   return (
     <Frame
       base={`/${merchant}/${store}`}
-      sections={SECTIONS.filter(({ needs }) => membership.permissions.includes(needs))}
+      sections={sectionsFor(membership)}
       who={`${me.data.email}, ${membership.role}`}
       choice={<Switch me={me.data} />}
       elsewhere={

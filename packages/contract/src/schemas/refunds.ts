@@ -104,6 +104,9 @@ export const RefundList = ListOf('RefundList', Refund);
 export const RefundQuery = Type.Object(
   {
     status: Type.Optional(Type.Enum([...REFUND_STATUSES])),
+    payment_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Of this payment (pay_…).' }),
+    ),
     ...STORE_QUERY,
     currency: Type.Optional(Currency),
     network: Type.Optional(Network),

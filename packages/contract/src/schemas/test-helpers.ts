@@ -183,6 +183,7 @@ export const ClockState = Type.Object(
   { now: Type.Integer({ minimum: 0, description: 'The clock of the merchant, Unix seconds.' }) },
   { ...CLOSED, $id: 'ClockState' },
 );
+export type ClockState = Static<typeof ClockState>;
 export const ClockAdvanced = Type.Object(
   {
     now: Type.Integer({ minimum: 0, description: 'The clock of the merchant, Unix seconds.' }),
@@ -190,3 +191,4 @@ export const ClockAdvanced = Type.Object(
   },
   { ...CLOSED, $id: 'ClockAdvanced' },
 );
+export type ClockAdvanced = Static<typeof ClockAdvanced>;

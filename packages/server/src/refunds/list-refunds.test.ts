@@ -47,3 +47,14 @@ test('refunds to an address are found by its index, in each of its spellings', a
   expect(plan.flatMap((node) => node['Index Name'] ?? [])).toEqual(['refund_address']);
   for (const node of plan) expect(node['Actual Rows']).toBeLessThanOrEqual(5);
 });
+
+test('refunds of a payment are found by its index', async () => {
+  const { payment_id: paymentId } = await db
+    .selectFrom('refund')
+    .select('payment_id')
+    .where('own_id', '=', 'r7')
+    .executeTakeFirstOrThrow();
+  const plan = await explain(db, refundPage(db, owner, { paymentId }, { limit: 10 }));
+  expect(plan.flatMap((node) => node['Index Name'] ?? [])).toEqual(['refund_payment']);
+  expect(plan.map((node) => node['Actual Rows'])).toEqual(plan.map(() => 1));
+});

@@ -2,16 +2,18 @@ import type { Asset, Network } from '@florin/contract/money';
 import { REFUND_ID_PATTERN, type RefundQuery, type RefundStatus } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import { storedAddress, storedTxId } from '../chains/addresses/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { CreatedRange } from '../platform/db/lists/index.ts';
 import { createdRange, cursorOf, madeWithin, newestFirst } from '../platform/db/lists/index.ts';
 import { invalidParam } from '../platform/fail.ts';
-import { checkStoreFilter, type Owner } from '../tenancy/index.ts';
+import { checkStoreFilter, decodeId, type Owner } from '../tenancy/index.ts';
 import type { RefundRow } from './queries.ts';
 import './tables.ts';
 
 /** What a listed refund has for good, but for the address that a payer has yet to name. */
 interface LastingFilter {
+  paymentId?: string | undefined;
   currency?: Asset | undefined;
   network?: Network | undefined;
   /** The spellings of an address, as refunds show it in the one that was given. */
@@ -28,7 +30,7 @@ const OWN_ID_FORM = new RegExp(REFUND_ID_PATTERN);
 
 /** @throws Fail `forbidden`; `invalid_request` for filters that contradict each other */
 export function readRefundFilter(query: RefundQuery, owner: Owner): RefundFilter {
-  const { status, currency, network, address, tx_id: text } = query;
+  const { status, currency, network, address, tx_id: text, payment_id: payment } = query;
   checkStoreFilter(query.store, owner);
   const stored = address && storedAddress(address, network);
   if (address !== undefined && stored === undefined && network !== undefined)
@@ -42,6 +44,8 @@ export function readRefundFilter(query: RefundQuery, owner: Owner): RefundFilter
   const spellings = [address, stored, isHex ? stored?.toLowerCase() : undefined].flatMap((one) => one ?? []);
   return {
     status,
+    // What is no id of a payment is an id of none.
+    paymentId: payment === undefined ? undefined : (decodeId('payment', payment) ?? NIL_ID),
     currency,
     network,
     addresses: address === undefined ? undefined : [...new Set(spellings)],
@@ -51,12 +55,13 @@ export function readRefundFilter(query: RefundQuery, owner: Owner): RefundFilter
 }
 
 function lastingRefunds(db: Db, { merchantId, storeId }: Owner, filter: LastingFilter) {
-  const { currency, network, addresses, created = {} } = filter;
+  const { paymentId, currency, network, addresses, created = {} } = filter;
   let query = db
     .selectFrom('refund')
     .selectAll()
     .where('merchant_id', '=', merchantId)
     .where('store_id', '=', storeId);
+  if (paymentId !== undefined) query = query.where('payment_id', '=', paymentId);
   if (currency !== undefined) query = query.where('currency', '=', currency);
   if (network !== undefined) query = query.where('network', '=', network);
   if (addresses !== undefined) query = query.where('address', '=', sql<string>`any(${addresses}::text[])`);

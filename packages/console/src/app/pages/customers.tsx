@@ -4,6 +4,7 @@ import { FilteredLink } from '../filtered-link.tsx';
 import { CopyId, Maybe, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { ResourceLink } from '../resource-link.tsx';
+import { FirstCustomer } from './sandbox/first-rows.tsx';
 
 const PATH = '/api/v1/customers';
 
@@ -26,6 +27,7 @@ const CUSTOMERS: ListDefinition<Customer> = {
   empty: {
     text: 'No customers yet. Sessions and subscriptions that name one make it; so does this:',
     command: 'npx florin customers create customer-17',
+    sandbox: <FirstCustomer />,
   },
 };
 

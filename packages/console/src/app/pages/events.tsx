@@ -6,6 +6,7 @@ import { CopyId, Maybe, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { ResourceLink } from '../resource-link.tsx';
 import { NewestDeliveries } from './deliveries.tsx';
+import { FirstPayment } from './sandbox/first-rows.tsx';
 
 const PATH = '/api/v1/events';
 const BUILT = Object.entries(EVENT_CATALOGUE).filter(([, { built }]) => built);
@@ -51,6 +52,7 @@ const EVENTS: ListDefinition<Event> = {
   empty: {
     text: 'No events yet: each change of a payment, refund, subscription or invoice makes one. So does, in a sandbox:',
     command: 'npx florin trigger payment.completed',
+    sandbox: <FirstPayment />,
   },
 };
 

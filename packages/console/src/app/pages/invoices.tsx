@@ -3,6 +3,7 @@ import { Action, Detail, Facts } from '../detail.tsx';
 import { Amount, amountText, CopyId, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
+import { FirstSubscription } from './sandbox/first-rows.tsx';
 
 const PATH = '/api/v1/invoices';
 
@@ -32,6 +33,7 @@ const INVOICES: ListDefinition<Invoice> = {
   empty: {
     text: 'No invoices yet: the first one comes with the first subscription.',
     command: 'npx florin subscriptions create --help',
+    sandbox: <FirstSubscription />,
   },
 };
 

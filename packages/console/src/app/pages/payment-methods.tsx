@@ -5,6 +5,8 @@ import { CopyId, NETWORK_NAMES, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
+import { FirstSubscription } from './sandbox/first-rows.tsx';
+import { ChangeWallet } from './sandbox/payer.tsx';
 
 const PATH = '/api/v1/payment_methods';
 const NETWORKS: Readonly<Record<number, string | undefined>> = {
@@ -34,6 +36,7 @@ const METHODS: ListDefinition<PaymentMethod> = {
   empty: {
     text: 'No payment methods yet: payers give a mandate on the page of a subscription. In a sandbox:',
     command: 'npx florin subscriptions --help',
+    sandbox: <FirstSubscription />,
   },
 };
 
@@ -59,14 +62,19 @@ export function PaymentMethodPage() {
       path={pathOf}
       title={({ currency }) => `${currency} mandate`}
       actions={({ id, status }) =>
-        mayRevoke && status !== 'revoked' ? (
-          <Action
-            label="Revoke"
-            question="Charge this wallet no more? It is for good; what the wallet allows only its payer can take back."
-            path={`${PATH}/${encodeURIComponent(id)}/revoke`}
-            isDangerous
-          />
-        ) : null
+        status !== 'revoked' && (
+          <>
+            <ChangeWallet method={id} />
+            {mayRevoke && (
+              <Action
+                label="Revoke"
+                question="Charge this wallet no more? It is for good; what the wallet allows only its payer can take back."
+                path={`${PATH}/${encodeURIComponent(id)}/revoke`}
+                isDangerous
+              />
+            )}
+          </>
+        )
       }
     >
       {(method) => (

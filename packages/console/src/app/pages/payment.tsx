@@ -1,4 +1,4 @@
-import type { Event, Payment, PaymentTransaction } from '@florin/contract/schemas';
+import type { Event, Payment, PaymentTransaction, Refund } from '@florin/contract/schemas';
 import { Button, Code, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import { Amount, amountText, CopyId, NETWORK_NAMES, Status, Time, wordsOf } from
 import { useMay, usePlace } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
 import { Trouble } from '../trouble.tsx';
+import { PayAsPayer } from './sandbox/payer.tsx';
 
 interface Data<T> {
   data: T[];
@@ -45,8 +46,27 @@ const published = ({ id, type, created }: Event): Moment => ({
   ),
 });
 
+const refunded = (refund: Refund): Moment => ({
+  key: refund.refund_id,
+  at: refund.created,
+  what: (
+    <>
+      Refund of <Amount units={refund.amount} currency={refund.currency} />: <Status name={refund.status} />{' '}
+      <ResourceLink folder="refunds" id={refund.refund_id} />
+    </>
+  ),
+});
+
 function Timeline({ payment, mayRead }: { payment: Payment; mayRead: boolean }) {
   const place = usePlace();
+  const refunds = useQuery({
+    queryKey: ['refunds', place, payment.id, payment.amount_refunded],
+    queryFn: ({ signal }) =>
+      call<Data<Refund>>(pathWith('/api/v1/refunds', { payment_id: payment.id, limit: 50 }), {
+        place,
+        signal,
+      }),
+  });
   const events = useQuery({
     queryKey: ['events', place, payment.id, payment.status],
     queryFn: ({ signal }) =>
@@ -56,11 +76,14 @@ function Timeline({ payment, mayRead }: { payment: Payment; mayRead: boolean }) 
   const moments: Moment[] = [
     { key: 'created', at: payment.created, what: 'The payment was made' },
     ...payment.transactions.map(transferred),
+    ...(refunds.data?.data ?? []).map(refunded),
     ...(events.data?.data ?? []).map(published),
   ];
   return (
     <>
-      {events.error !== null && <Trouble error={events.error} />}
+      {[events.error, refunds.error].map(
+        (error) => error !== null && <Trouble key={error.message} error={error} />,
+      )}
       <ol className="timeline">
         {moments
           .toSorted((a, b) => a.at - b.at)
@@ -126,6 +149,7 @@ function Actions({ payment }: { payment: Payment }) {
   const hasException = payment.exceptions.some((one) => one === 'underpaid' || one === 'late');
   return (
     <>
+      {payment.checkout_session !== null && <PayAsPayer session={payment.checkout_session} />}
       {mayAccept && hasException && payment.status !== 'completed' && (
         <Action
           label="Accept"

@@ -1,6 +1,7 @@
 import type { Payment } from '@florin/contract/schemas';
 import { Amount, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
+import { FirstPayment } from './sandbox/first-rows.tsx';
 
 const PAYMENTS: ListDefinition<Payment> = {
   title: 'Payments',
@@ -39,6 +40,7 @@ const PAYMENTS: ListDefinition<Payment> = {
   empty: {
     text: 'No payments yet. This makes the first one, in a sandbox:',
     command: 'npx florin checkout create 12.50 USD',
+    sandbox: <FirstPayment />,
   },
 };
 

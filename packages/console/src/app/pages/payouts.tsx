@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { AmountText, CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay, usePlace } from '../place.ts';
+import { FirstPayout } from './sandbox/first-rows.tsx';
 
 const PAYOUTS: ListDefinition<PayoutBatch> = {
   title: 'Payouts',
@@ -52,6 +53,7 @@ const PAYOUTS: ListDefinition<PayoutBatch> = {
   empty: {
     text: 'No payouts yet. A file with a row for each recipient makes the first one, here or from the command line:',
     command: 'npx florin payouts create payouts.csv --currency USDT',
+    sandbox: <FirstPayout />,
   },
 };
 

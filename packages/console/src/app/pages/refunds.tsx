@@ -5,6 +5,7 @@ import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
 import { Decide, Signed } from './decide.tsx';
+import { ClaimAsPayer } from './sandbox/payer.tsx';
 import { useWaiting } from './waiting.ts';
 
 const PATH = '/api/v1/refunds';
@@ -28,6 +29,7 @@ const REFUNDS: ListDefinition<Refund> = {
     { title: 'Id', cell: ({ refund_id }) => <CopyId id={refund_id} isShort /> },
   ],
   filters: [
+    { name: 'payment_id', label: 'Payment' },
     { name: 'address', label: 'Address' },
     { name: 'tx_id', label: 'Transaction' },
     {
@@ -76,6 +78,7 @@ export function RefundPage() {
               sum={amountText(refund.amount, refund.currency)}
             />
           )}
+          {refund.address === null && status === 'pending' && <ClaimAsPayer refund={refund_id} />}
           {mayCancel && status === 'pending' && (
             <Action
               label="Cancel"

@@ -6,6 +6,8 @@ import { amountText, CopyId, Maybe, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
+import { FirstSubscription } from './sandbox/first-rows.tsx';
+import { AuthorizeAsPayer } from './sandbox/payer.tsx';
 
 const PATH = '/api/v1/subscriptions';
 
@@ -40,6 +42,7 @@ const SUBSCRIPTIONS: ListDefinition<Subscription> = {
   empty: {
     text: 'No subscriptions yet. The guide shows the request that makes one; its options are listed by',
     command: 'npx florin subscriptions create --help',
+    sandbox: <FirstSubscription />,
   },
 };
 
@@ -73,14 +76,18 @@ export function SubscriptionPage() {
       path={(id) => `${PATH}/${encodeURIComponent(id)}`}
       title={({ customer }) => <Maybe>{customer}</Maybe>}
       actions={({ id, status }) =>
-        mayCancel &&
         !ENDED.has(status) && (
-          <Action
-            label="Cancel"
-            question="Cancel this subscription? Nothing more is charged."
-            path={`${PATH}/${id}/cancel`}
-            isDangerous
-          />
+          <>
+            <AuthorizeAsPayer subscription={id} />
+            {mayCancel && (
+              <Action
+                label="Cancel"
+                question="Cancel this subscription? Nothing more is charged."
+                path={`${PATH}/${id}/cancel`}
+                isDangerous
+              />
+            )}
+          </>
         )
       }
     >
