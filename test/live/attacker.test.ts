@@ -1,15 +1,26 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { signApproval } from '@florin/sdk';
 import { approverPublicKey } from '@florin/signer';
 import { SignerClient } from '@florin/signer/client';
 import { type Address, erc20Abi, parseEventLogs } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { users } from '../../packages/server/src/console/accounts/index.ts';
 import { approverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
+import { decideApproval } from '../../packages/server/src/payouts/approvals/index.ts';
+import type { Tx } from '../../packages/server/src/platform/db/index.ts';
+import { approverOf } from '../../packages/server/src/stores/approvers/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { statementOf } from '../../packages/signer/src/statement.ts';
-import { answerOf, makePasskey, policyPasskey } from '../../packages/signer/src/test-passkey.ts';
+import {
+  answerOf,
+  makePasskey,
+  policyPasskey,
+  type TestPasskey,
+} from '../../packages/signer/src/test-passkey.ts';
 import { ADA } from '../../packages/signer/src/test-policy.ts';
+import { signIn } from '../console/people.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { caller } from '../payouts/requests.ts';
@@ -284,6 +295,74 @@ describe.skipIf(!hasAnvil())('G3, fault 63: a thief who can write every row of t
       .toContain('approvals');
     expect(await store.world.balance('USDT', addressOf(THIEF))).toBe(0n);
   });
+
+  test(
+    'a passkey that is replaced in the policy: its batches wait, the signer is not asked, and the new one lets them go on',
+    LONG,
+    async () => {
+      const { app } = store.service;
+      const { merchantId } = store.merchant;
+      const { userId, email } = await signIn(store.service, store.merchant, 'approver');
+      const caller = { merchantId, mode: 'live', clockOffset: 0 } as const;
+      const mayApprove = (tx: Tx) => users.mayApproveNow(tx, merchantId, userId);
+      const approverId = await approverOf(app, caller, { userId, email, mayApprove });
+      const signAs = async (id: string, { passkey, id: name }: { passkey: TestPasskey; id: string }) => {
+        const credentialId = Buffer.from(name);
+        const { key, rpId, origin } = passkey.key;
+        const row = { user_id: userId, name, counter: 0, created_at_ms: 0, used_at_ms: null };
+        await app.db
+          .insertInto('console_passkey')
+          .values({ credential_id: credentialId, public_key: Buffer.from(key), ...row })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+        const validUntil = Math.floor(Date.now() / 1000) + 86_400;
+        const answer = answerOf(
+          passkey,
+          statementOf(await store.merchant.sdk.payouts.statement(id), validUntil),
+        );
+        const own = { credentialId, key, rpId, origin, ...answer.passkey };
+        const signed = {
+          name: email,
+          publicKey: null,
+          validUntil,
+          signature: answer.signature,
+          passkey: own,
+        };
+        await decideApproval(app, caller, { batchId: uuidOf(id), approverId, decision: 'approved', signed });
+      };
+      await signer.freeze('a test holds what is approved');
+      const [held, behind] = [await store.submitted(pays(750)), await store.submitted(pays(760))];
+      for (const id of [held, behind]) {
+        await signAs(id, { passkey: GRACE, id: 'old phone' });
+        for (const [to, amount] of [
+          [0, 10_000_000n],
+          [1, 1_000_000n],
+        ] as const)
+          granted.set(addressOf(freshAddress((id === held ? 750 : 760) + to)), amount);
+      }
+      const next = makePasskey();
+      const policy: { approvers: { name: string; passkeys?: unknown[] }[] } = JSON.parse(
+        readFileSync(store.files.policy, 'utf8'),
+      );
+      for (const one of policy.approvers) if (one.name === 'grace') one.passkeys = [policyPasskey(next)];
+      await store.restartSigner(() => writeFileSync(store.files.policy, JSON.stringify(policy)));
+      await signer.unfreeze(PASSPHRASE);
+      const other = await store.submitted(pays(770));
+      await approve(other);
+      // They have been tried before it, and stepped aside.
+      await store.until(() => store.batch(other), { status: 'completed' });
+      const reasons = await asOwner(
+        store.service,
+        'select reason from transfer_hold where group_id = any($1)',
+        [[held, behind].map(uuidOf)],
+      );
+      expect(new Set(reasons.map(({ reason }) => reason))).toEqual(new Set(['approvals']));
+      for (const id of [held, behind]) expect(await refusalsOf(uuidOf(id))).toEqual([]);
+      for (const id of [held, behind]) await signAs(id, { passkey: next, id: 'new phone' });
+      for (const id of [held, behind]) await store.until(() => store.batch(id), { status: 'completed' });
+      expectOnlyGranted(await paidOut());
+    },
+  );
 
   test('what was approved and left as it was is paid all the same', LONG, async () => {
     const id = await store.submitted(pays(740));

@@ -16,6 +16,7 @@ import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { decideApproval, payoutStatement } from '../../packages/server/src/payouts/approvals/index.ts';
+import type { Tx } from '../../packages/server/src/platform/db/index.ts';
 import { approverOf } from '../../packages/server/src/stores/approvers/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/index.ts';
 import { ADA } from '../../packages/signer/src/test-policy.ts';
@@ -28,6 +29,7 @@ import { LiveStore } from './live-store.ts';
 
 const LONG = { timeout: 120_000 };
 const GRACE = makeAuthenticator();
+const NEW_PHONE = makeAuthenticator();
 const PAGE = { rp_id: 'console.example.com', origin: 'https://console.example.com' };
 const SETTLES = { status: 'completed' };
 /** Nobody is waited for: the worker may have begun with it. */
@@ -36,9 +38,9 @@ const TAKEN = { status: expect.stringMatching(/^(pending|processing)$/) };
 describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anything is taken', () => {
   let store: LiveStore;
   beforeAll(async () => {
-    const key = await publicKeyOf(GRACE.kept.public_key);
+    const keys = await Promise.all([GRACE, NEW_PHONE].map(({ kept }) => publicKeyOf(kept.public_key)));
     store = await LiveStore.start(({ payouts, refunds, approvers }) => {
-      approvers.push({ name: 'grace', passkeys: [{ key, ...PAGE }] });
+      approvers.push({ name: 'grace', passkeys: keys.map((key) => ({ key, ...PAGE })) });
       Object.assign(payouts, { approve_above: '20.00', unapproved_per_day: '30.00' });
       Object.assign(refunds, { approve_above: '5.00', unapproved_per_day: '5.00' });
     });
@@ -168,6 +170,62 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
     },
   );
 
+  test(
+    'what a removed passkey has signed counts no more, and its owner signs again by another one, once',
+    LONG,
+    async () => {
+      const { app } = store.service;
+      const { merchantId } = store.merchant;
+      const caller = { merchantId, mode: 'live', clockOffset: 0 } as const;
+      const settings = settingCommands(app);
+      const [ada, bob] = [
+        await signIn(store.service, store.merchant, 'approver'),
+        await signIn(store.service, store.merchant, 'owner'),
+      ];
+      await settings.set('payouts.approval_above', '1.00');
+      const id = await store.submitted(to(925, '20.06'));
+      await settings.set('payouts.approval_above', '10000.00');
+      const batchId = decodeId('payoutBatch', id) ?? '';
+      const decides = async ({ userId, email }: typeof ada, passkey?: typeof GRACE) => {
+        const mayApprove = (tx: Tx) => users.mayApproveNow(tx, merchantId, userId);
+        const approverId = await approverOf(app, caller, { userId, email, mayApprove });
+        const deciding = { caller, user: { user_id: userId, email }, publicUrl: PAGE.origin };
+        const decision = 'approved';
+        if (passkey === undefined)
+          return await decideApproval(app, caller, { batchId, approverId, decision });
+        const subject = await payoutStatement(app.db, merchantId, batchId);
+        const asked = await askForDecision(app, deciding, { subject, decision });
+        const { challenge, rpId } = asked.options;
+        const credential = passkey.get({ challenge, origin: PAGE.origin, rpId });
+        const signed = await signedByPasskey(app, deciding, { validUntil: asked.valid_until, credential });
+        return await decideApproval(app, caller, { batchId, approverId, decision, signed });
+      };
+      const gets = async ({ kept }: typeof GRACE) => {
+        const row = { name: 'Key', counter: 0, created_at_ms: 0, used_at_ms: null };
+        const passkey = { ...kept, ...row, user_id: ada.userId };
+        await app.db.deleteFrom('console_passkey').where('credential_id', '=', kept.credential_id).execute();
+        await app.db.insertInto('console_passkey').values(passkey).execute();
+      };
+      await gets(GRACE);
+      expect(await decides(ada, GRACE)).toMatchObject({ status: 'pending_approval' });
+      await expect(decides(ada, GRACE)).rejects.toThrow('decided on this before');
+      await app.db.deleteFrom('console_passkey').where('user_id', '=', ada.userId).execute();
+      const group = { ownerType: 'payout_item', groupId: batchId };
+      expect(await app.findAuthority(app.db, merchantId, group)).toMatchObject({ approvals: [] });
+      await expect(decides(bob)).rejects.toMatchObject({
+        details: { param: 'signature' },
+        message: expect.stringContaining('signed as grace counts no more'),
+      });
+      await gets(NEW_PHONE);
+      expect(await decides(ada, NEW_PHONE)).toMatchObject({ status: 'pending_approval' });
+      await expect(decides(ada, NEW_PHONE)).rejects.toThrow('decided on this before');
+      expect(await decides(bob)).toMatchObject(TAKEN);
+      await store.until(() => store.batch(id), SETTLES);
+      expect(await store.world.balance('USDT', freshAddress(925))).toBe(20_060_000n);
+      await app.db.deleteFrom('signed_approval').execute();
+    },
+  );
+
   const signatures = () =>
     asOwner(store.service, 'select approver from signed_approval where merchant_id = $1', [
       store.merchant.merchantId,
@@ -201,7 +259,7 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
         [signApproval(less, ada), 'signature'],
         [signApproval(subject, { ...ada, privateKey: stranger }), 'signature'],
         [{ ...good, valid_until: good.valid_until + 1 }, 'signature'],
-        [signApproval(subject, { ...ada, validForSeconds: -1 }), 'valid_until'],
+        [signApproval(subject, { ...ada, validForSeconds: 3_500 }), 'valid_until'],
         [signApproval(subject, { ...ada, validForSeconds: 31 * 86_400 }), 'valid_until'],
         [signApproval(subject, { approver: 'Cid', privateKey: stranger }), 'approver'],
         [{ ...good, approver: 'Bea' }, 'approver'],
@@ -244,7 +302,7 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
       const subject = await sdk.payouts.statement(id);
       expect(await sdk.payouts.approve(id, signApproval(subject, ada))).toMatchObject(TAKEN);
       // A newer one is kept as well, as the signer may still wait for it.
-      const again = signApproval(subject, { ...ada, validForSeconds: 60 });
+      const again = signApproval(subject, { ...ada, validForSeconds: 7_200 });
       expect((await sdk.payouts.approve(id, again)).status).toMatch(/pending|processing/);
       await store.until(() => store.batch(id), SETTLES);
     },

@@ -1,9 +1,9 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { addressOfKey } from './address.ts';
-import { type Approver, type ApproverKey, SPKI_HEAD } from './approver-key.ts';
+import { type Approver, type ApproverKey, readApproverKey, SPKI_HEAD } from './approver-key.ts';
 import { concat, fromHex } from './bytes.ts';
-import { isAnsweredBy } from './passkey.ts';
+import { isAnsweredBy, isOfPage } from './passkey.ts';
 import type { SignedApproval } from './protocol.ts';
 import { approvalDigest, type Statement, type Subject, statementOf, statementText } from './statement.ts';
 
@@ -30,6 +30,28 @@ export function approversOf(
     return keys.some((key) => isSignedBy(key, statement, approval));
   });
   return new Set(valid.map(({ approver }) => approver));
+}
+
+/** An approval, and the key by which the server checked it when it came: hex, or the address. */
+export type CheckedApproval = SignedApproval & { key: string };
+
+/**
+ * Whether a policy names that key under that name, and a passkey for the page on which it answered. Whether the signature is
+ * good is not asked here, so that a forged one still reaches the signer, which counts it as an attack.
+ */
+export function isByNamedKey(
+  approvers: readonly Approver[],
+  { approver: name, key, passkey }: CheckedApproval,
+): boolean {
+  if (passkey === undefined) {
+    const own = readApproverKey(key);
+    return approvers.some(
+      (one) => one.name === name && own !== undefined && one.kind === own.kind && one.key === own.key,
+    );
+  }
+  return approvers.some(
+    (one) => one.name === name && one.kind === 'passkey' && one.key === key && isOfPage(one, passkey),
+  );
 }
 
 /** Whether the signature is that key's over the statement. */

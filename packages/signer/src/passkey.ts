@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isSoundKey, type PasskeyKey, type PasskeyParts, SPKI_HEAD } from './approver-key.ts';
 import { fromHex, isEqual, toHex } from './bytes.ts';
+import { PASSKEY_PART_BYTES } from './protocol.ts';
 import { type Statement, statementText } from './statement.ts';
 
 // An approval by passkey: an assertion of WebAuthn whose challenge is the statement. A counter that goes back means nothing here:
@@ -35,12 +36,23 @@ export function isAnsweredBy(
   { signature, authenticatorData, clientDataJSON }: PasskeyParts & { signature: Uint8Array },
 ): boolean {
   const [data, client] = [fromHex(authenticatorData), fromHex(clientDataJSON)];
+  // The signer would refuse the whole request for it.
+  if ([data, client, signature].some(({ length }) => length > PASSKEY_PART_BYTES)) return false;
   const challenge = Buffer.from(approvalChallenge(statement)).toString('base64url');
   return (
     isSaidOn(client, { challenge, origin }) &&
     isVerifiedFor(data, rpId) &&
     isSignature(key, Buffer.concat([data, sha256(client)]), signature)
   );
+}
+
+/** Whether an answer says that it was given on this passkey's page. Nothing is verified. */
+export function isOfPage(
+  { rpId, origin }: Pick<PasskeyKey, 'rpId' | 'origin'>,
+  { authenticatorData, clientDataJSON }: PasskeyParts,
+): boolean {
+  const rpIdHash = fromHex(authenticatorData).subarray(0, RP_ID_HASH_BYTES);
+  return isEqual(rpIdHash, sha256(rpId)) && readObject(fromHex(clientDataJSON))?.origin === origin;
 }
 
 /** Browsers may add names of their own. A page that stands inside of another one's is refused. */

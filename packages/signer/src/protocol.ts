@@ -142,6 +142,9 @@ export interface PurposeItem {
   memo: string | null;
 }
 
+/** Bytes of each part of a passkey's answer that are taken; browsers say some 200. */
+export const PASSKEY_PART_BYTES = 4_095;
+
 export interface SignedApproval {
   approver: string;
   /** Unix seconds. */

@@ -11,6 +11,7 @@ import {
   type FreezeRequest,
   type JournalHead,
   type OwnerCallRequest,
+  PASSKEY_PART_BYTES,
   type Purpose,
   type SignerNetwork,
   type SignRequest,
@@ -42,8 +43,7 @@ const Asset = Type.Union([Type.Literal('USDT'), Type.Literal('USDC')]);
 /** Of whichever network: what is none of the request's is refused where its purpose is compared. */
 const AddressText = Type.String({ pattern: '^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$' });
 const Bytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$' });
-/** Browsers say some 200 bytes. */
-const PasskeyBytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$', maxLength: 8_192 });
+const PasskeyBytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$', maxLength: 2 + 2 * PASSKEY_PART_BYTES });
 
 const Item = closed({
   place: Type.Integer({ minimum: 0, maximum: ITEMS_MAX }),

@@ -34,7 +34,7 @@ describe.skipIf(!hasAnvil())('signatures for an EVM network', () => {
   const specOf = async () => payout('USDT', fresh(2), { sequence: await world.sequenceOf(world.hot) });
 
   test('G3: the signer gets the unsigned bytes, the attempt, and the batch as it was approved', async () => {
-    const approval = { approver: 'ada', validUntil: 1_900_000_000, signature: '00' };
+    const approval = { approver: 'ada', validUntil: 1_900_000_000, signature: '00', key: '0x01' };
     const spec = await specOf();
     if (spec.authority === undefined) throw new Error('no authority');
     const part = { ...spec, items: spec.items.slice(1) };

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { signStatement, statementOf } from '@florin/signer';
+import { approverPublicKey, signStatement, statementOf } from '@florin/signer';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
@@ -12,6 +12,12 @@ import { AccountAddresses } from '../../../packages/server/src/chains/evm/extend
 import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
 import type { Authority, TransferItem } from '../../../packages/server/src/chains/port/port.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
+import {
+  approvedBy,
+  makePasskey,
+  policyPasskey,
+  type TestPasskey,
+} from '../../../packages/signer/src/test-passkey.ts';
 import { ADA } from '../../../packages/signer/src/test-policy.ts';
 import { accounts } from '../../../packages/signer/src/test-requests.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
@@ -21,6 +27,7 @@ import { World } from './world.ts';
 
 const TOKEN = 1_000_000n;
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
+const GRACE = makePasskey();
 const VALID_UNTIL = Math.floor(Date.now() / 1000) + 3_600;
 
 describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
@@ -34,7 +41,9 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
   beforeAll(async () => {
     world = await World.start();
     await world.furnish();
-    signer = await startSigner(world, folder);
+    signer = await startSigner(world, folder, ({ approvers }) => {
+      approvers.push({ name: 'grace', passkeys: [policyPasskey(GRACE)] });
+    });
     const { extendedPublicKey } = await signer.client.account({ network: 'erc20', account: 1 });
     const { hot: tank } = await signer.client.account({ network: 'erc20', account: 0 });
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
@@ -70,7 +79,7 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
   /** A batch that the approver has signed. */
   function batchOf(
     list: readonly TransferItem[],
-    { id = randomUUID(), validUntil = VALID_UNTIL, approver = 'ada' } = {},
+    { id = randomUUID(), validUntil = VALID_UNTIL, approver = 'ada', privateKey = ADA } = {},
   ): Authority {
     const named = list.map(({ place, to, amount }) => ({ place, to, amount, memo: null }));
     const subject = {
@@ -81,8 +90,8 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
       asset: 'USDT',
       items: named.map((item) => ({ ...item, amount: String(item.amount) })),
     } as const;
-    const signature = signStatement(statementOf(subject, validUntil), ADA);
-    const approvals = [{ approver, validUntil, signature }];
+    const signature = signStatement(statementOf(subject, validUntil), privateKey);
+    const approvals = [{ approver, validUntil, signature, key: approverPublicKey(privateKey) }];
     return { kind: 'payout', merchantId, id, network: 'erc20', asset: 'USDT', items: named, approvals };
   }
 
@@ -142,15 +151,39 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
     expect(await world.balance('USDT', freshAddress(299))).toBe(0n);
   });
 
-  test('batches whose approvals have become too old, or whose approver has left, wait and freeze nobody', async () => {
-    const late = { validUntil: Math.floor(Date.now() / 1000) - 1 };
-    for (let i = 0; i < 3; i++)
-      for (const old of [late, { approver: 'eve' }]) {
-        const list = items(1, 300 + i);
-        await expect(build(list, batchOf(list, old))).rejects.toMatchObject({ reason: 'approvals' });
-      }
+  test('batches whose approvals have become too old, or whose approver has left or has another key, wait and freeze nobody', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const subjectAs = (authority: Authority) => {
+      const { kind, id, network, asset } = authority;
+      const named = authority.items.map((item) => ({ ...item, amount: String(item.amount) }));
+      return { kind, merchant: merchantId, id, network, asset, items: named };
+    };
+    const byGrace = (passkey: TestPasskey) => (list: readonly TransferItem[]) => {
+      const authority = batchOf(list);
+      const approval = approvedBy('grace', passkey, subjectAs(authority), VALID_UNTIL);
+      return { ...authority, approvals: [{ ...approval, key: passkey.key.key }] };
+    };
+    const other = generateKeyPairSync('ed25519').privateKey;
+    const old: ((list: readonly TransferItem[]) => Authority)[] = [
+      (list) => batchOf(list, { validUntil: now - 1 }),
+      // It may have ended by the signer's clock.
+      (list) => batchOf(list, { validUntil: now + 30 }),
+      (list) => batchOf(list, { approver: 'eve' }),
+      // Of a key, a passkey and a page that the policy named before.
+      (list) => batchOf(list, { privateKey: other }),
+      byGrace(makePasskey()),
+      byGrace({ ...GRACE, key: { ...GRACE.key, origin: 'https://old.example.com' } }),
+      byGrace({ ...GRACE, key: { ...GRACE.key, rpId: 'old.example.com' } }),
+    ];
+    const refused = { reason: 'approvals', message: expect.stringContaining('0 have, in time') };
+    for (const make of old) {
+      const list = items(1, 300);
+      await expect(build(list, make(list))).rejects.toMatchObject(refused);
+    }
     expect((await signer.client.status()).frozen).toBeNull();
     const list = items(1, 310);
-    await build(list, batchOf(list));
+    expect(await chain.broadcast(await build(list, batchOf(list)))).toMatchObject({ result: 'accepted' });
+    await world.mine(1);
+    await build(list, byGrace(GRACE)(list));
   });
 });

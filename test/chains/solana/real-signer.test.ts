@@ -1,3 +1,4 @@
+import { approverPublicKey } from '@florin/signer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../../packages/server/src/chains/port/port.ts';
 import { transferPurpose } from '../../../packages/server/src/chains/signing/transfer-purpose.ts';
 import { approvedOn } from '../../../packages/signer/src/test-once.ts';
+import { ADA } from '../../../packages/signer/src/test-policy.ts';
 import { MERCHANTS } from '../../../packages/signer/src/test-requests.ts';
 import { startWholeSigner } from '../../signer/whole-signer.ts';
 import { approvedGroup } from '../conformance-groups.ts';
@@ -65,7 +67,8 @@ function specOf(items: readonly TransferItem[], name: string, isApproved: boolea
   if (!isApproved) return spec;
   const until = Math.floor(Date.now() / 1000) + HOUR;
   const { approvals } = approvedOn('spl', transferPurpose(spec), until);
-  return { ...spec, authority: { ...authority, approvals } };
+  const checked = approvals.map((approval) => ({ ...approval, key: approverPublicKey(ADA) }));
+  return { ...spec, authority: { ...authority, approvals: checked } };
 }
 
 async function settle(tx: SignedTx) {

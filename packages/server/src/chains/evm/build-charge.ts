@@ -1,7 +1,7 @@
-import type { Purpose } from '@florin/signer/protocol';
 import { encodeFunctionData, type Hex } from 'viem';
 import type { ChargeSpec, ChargeTerms } from '../port/port.ts';
 import { UnbuildableTransfer } from '../port/port-errors.ts';
+import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { plainCall } from './build-transfer.ts';
 import { COLLECTOR_ABI } from './contracts.ts';
 import { gasLimit } from './gas.ts';
@@ -16,7 +16,7 @@ const TIME_MAX = 2 ** 32 - 1;
 
 export interface BuiltCharge {
   call: Call;
-  purpose: Purpose;
+  purpose: AskedPurpose;
 }
 
 /** @throws UnbuildableTransfer */

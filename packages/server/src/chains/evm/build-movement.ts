@@ -7,9 +7,9 @@ import {
   delegateDeployment,
   sweeperDeployment,
 } from '@florin/signer/contracts';
-import type { Purpose } from '@florin/signer/protocol';
 import { type Address, bytesToHex, encodeFunctionData } from 'viem';
 import { type KeyRef, type Movement, rotatedEpochOf, UnbuildableTransfer } from '../port/port.ts';
+import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit } from './gas.ts';
@@ -36,7 +36,7 @@ export interface MovementWallets {
 
 export interface BuiltMovement {
   call: Call;
-  purpose: Purpose;
+  purpose: AskedPurpose;
 }
 
 /** What the chain holds before the movement; read for the movements that depend on it. */
@@ -147,7 +147,7 @@ export function walletAt(
 function deployPurpose(
   contract: Extract<Movement, { kind: 'deploy' }>['contract'],
   { account, rotated }: MovementWallets,
-): Purpose {
+): AskedPurpose {
   return contract === 'sweep_delegate'
     ? { kind: 'deploy', contract, account, ...epochField(rotated.length) }
     : { kind: 'deploy', contract };

@@ -1,6 +1,6 @@
-import type { Purpose } from '@florin/signer/protocol';
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { DEPOSIT_INDEX_MAX, type SweepItem, UnbuildableTransfer } from '../port/port.ts';
+import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { Sweeper } from './artifacts.ts';
 import { epochField } from './build-movement.ts';
 import { plainCall, tokenOf } from './build-transfer.ts';
@@ -23,7 +23,7 @@ export interface DepositState {
 
 export interface BuiltSweep {
   call: Call;
-  purpose: Purpose;
+  purpose: AskedPurpose;
   /** Addresses that are to delegate in this transaction. */
   delegating: readonly DepositState[];
 }

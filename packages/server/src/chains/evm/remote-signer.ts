@@ -1,4 +1,5 @@
 import type { Network } from '@florin/contract/money';
+import { isByNamedKey } from '@florin/signer/approvals';
 import { SignerUnavailable as NoAnswer, type SignerClient, SignerRefused } from '@florin/signer/client';
 import type {
   EpochAnswer,
@@ -9,7 +10,6 @@ import type {
   RefusalAnswer,
   SignAnswer,
   SignerStatus,
-  SignRequest,
   Threshold,
 } from '@florin/signer/protocol';
 import type { SignersAccount } from '../accounts.ts';
@@ -24,10 +24,13 @@ import type {
   TopUpLimits,
   WalletHolder,
 } from '../port/wallet-holder.ts';
+import type { AskedPurpose, SignRequestOf } from '../signing/ask-signer.ts';
 import type { TransactionSigner } from './signing.ts';
 
 /** A changed policy needs a new start of the signer. */
 const STATUS_MS = 5_000;
+/** So far the signer's clock may be ahead: for an approval that has ended there it would take the request for an attack. */
+const CLOCKS_APART_SECONDS = 60;
 
 /** The signer process, which holds the keys of all accounts and signs for one history of the database. */
 export class RemoteSigner implements TransactionSigner, WalletHolder {
@@ -53,12 +56,12 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     this.#nowMs = nowMs;
   }
 
-  async sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer> {
+  async sign(request: SignRequestOf<Network>): Promise<SignAnswer | RefusalAnswer> {
     try {
       // A signer that is asked for many batches without approvals takes it for an attack, and freezes.
       const missing = await this.#missingApprovals(request.purpose);
       if (missing !== undefined) return { code: 'approvals', message: missing };
-      const answer = await this.#client.sign(request);
+      const answer = await this.#client.sign({ ...request, purpose: withoutKeys(request.purpose) });
       this.#newest = answer.journal;
       return answer;
     } catch (error) {
@@ -139,22 +142,28 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
   }
 
   /**
-   * By number, of those that are in time and of approvers whom the policy names: whether the signatures are good is for the
+   * By number, of those that are in time and by keys that the policy names now: whether the signatures are good is for the
    * signer to say.
    */
-  async #missingApprovals(purpose: Purpose): Promise<string | undefined> {
+  async #missingApprovals(purpose: AskedPurpose): Promise<string | undefined> {
     if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return undefined;
-    const { thresholds, approvers } = await this.#recentStatus();
-    const { approveAbove, approvals } = thresholds[purpose.kind === 'payout' ? 'payouts' : 'refunds'];
+    const rule = purpose.kind === 'payout' ? 'payouts' : 'refunds';
     const total = purpose.items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-    const named = new Set(approvers.map(({ name }) => name));
-    const nowSeconds = Math.floor(this.#nowMs() / 1000);
+    const recent = await this.#recentStatus();
+    if (total <= BigInt(recent.thresholds[rule].approveAbove)) return undefined;
+    // The policy may name other keys since a moment ago.
+    const { thresholds, approvers } = await this.#readStatus();
+    const { approveAbove, approvals } = thresholds[rule];
+    const endsAfter = Math.floor(this.#nowMs() / 1000) + CLOCKS_APART_SECONDS;
     const current = purpose.approvals.filter(
-      ({ approver, validUntil }) => named.has(approver) && validUntil >= nowSeconds,
+      (approval) => approval.validUntil >= endsAfter && isByNamedKey(approvers, approval),
     );
     const given = new Set(current.map(({ approver }) => approver)).size;
     if (total <= BigInt(approveAbove) || given >= approvals) return undefined;
-    return `${approvals} of the policy's approvers have to sign this ${purpose.kind}; ${given} have, in time.`;
+    return (
+      `${approvals} of the policy's approvers have to sign this ${purpose.kind}; ${given} have, in time and by a key ` +
+      'that it names.'
+    );
   }
 
   async #recentStatus(): Promise<SignerStatus> {
@@ -175,6 +184,18 @@ const topUpsOf = (rules: Record<keyof TopUpLimits, string>): TopUpLimits => ({
   gasTopUp: BigInt(rules.gasTopUp),
   gasTopUpsLeft: BigInt(rules.gasTopUpsLeft),
 });
+
+/** As the signer knows it. */
+function withoutKeys(purpose: AskedPurpose): Purpose {
+  if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return purpose;
+  const approvals = purpose.approvals.map(({ approver, validUntil, signature, passkey }) => ({
+    approver,
+    validUntil,
+    signature,
+    ...(passkey !== undefined && { passkey }),
+  }));
+  return { ...purpose, approvals };
+}
 
 const ruleOf = ({ approveAbove, approvals, unapprovedPerDay, unapprovedUsed }: Threshold): ApprovalRule => ({
   approveAbove: BigInt(approveAbove),

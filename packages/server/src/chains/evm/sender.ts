@@ -1,5 +1,4 @@
 import { delegateDeployment, sweeperDeployment } from '@florin/signer/contracts';
-import type { Purpose } from '@florin/signer/protocol';
 import type { Address } from 'viem';
 import {
   type Broadcast,
@@ -27,6 +26,7 @@ import {
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { readTankLimits, tankLimitsOf } from '../signing/top-up-limits.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { assertOwner, asUnbuildable, unlessAway } from './assert-owner.ts';
@@ -376,7 +376,7 @@ interface Order {
 
 interface BuiltTransaction {
   call: Call;
-  purpose: Purpose;
+  purpose: AskedPurpose;
   itemIds: readonly string[];
   delegating?: NonNullable<SigningOrder['delegating']>;
 }

@@ -1,10 +1,10 @@
-import type { Purpose, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
+import type { RefusalAnswer, SignAnswer } from '@florin/signer/protocol';
 import type { Address } from 'viem';
 import { recoverAuthorizationAddress } from 'viem/utils';
 import type { SignersAccount } from '../accounts.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
 import type { HolderLimits, SigningRequest } from '../port/wallet-holder.ts';
-import { askSigner } from '../signing/ask-signer.ts';
+import { type AskedPurpose, askSigner, type SignRequestOf } from '../signing/ask-signer.ts';
 import type { EvmNetwork } from './network.ts';
 import {
   type Authorization,
@@ -21,7 +21,7 @@ import {
  * @throws whatever its transport throws: then nothing is known of the request, and it is made again
  */
 export interface TransactionSigner {
-  sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer>;
+  sign(request: SignRequestOf<'erc20'>): Promise<SignAnswer | RefusalAnswer>;
   /** As `WalletHolder.limits`. @throws SignerUnavailable */
   limits(): Promise<HolderLimits | undefined>;
   /** What it says of an account. @throws SignerUnavailable */
@@ -37,7 +37,7 @@ export interface SigningOrder {
   epoch: number;
   sender: Address;
   transaction: UnsignedTransaction;
-  purpose: Purpose;
+  purpose: AskedPurpose;
   /** Of a sweep: the contract to delegate to, all its deposit addresses, and those that do not delegate to it yet. */
   delegating?: { to: Address; swept: readonly Address[]; wanted: readonly Address[] };
   /** It replaces a transaction of this attempt: bytes with lower fees than asked for are no answer. */

@@ -20,6 +20,8 @@ export interface SignedApproval {
   validUntil: number;
   /** Hex: Ed25519 over the statement's bytes, EIP-712, or a passkey's over `passkey`. */
   signature: string;
+  /** By which it was checked, hex: a signer's policy may name another one since. */
+  key: string;
   /** Of an answer by a passkey alone, hex: what it has signed. */
   passkey?: { authenticatorData: string; clientDataJSON: string };
 }

@@ -1,9 +1,18 @@
 import type { Network } from '@florin/contract/money';
 import type { Purpose, Refusal, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
+import type { SignedApproval } from '../port/authority.ts';
 import { type BlockReason, SignerUnavailable, SigningBlocked } from '../port/port-errors.ts';
 import { SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
 
-export type SignRequestOf<N extends Network> = Omit<SignRequest, 'network'> & { network: N };
+type Payment = Extract<Purpose, { kind: 'payout' | 'refund' }>;
+/** A purpose whose approvals say by which keys they are. */
+export type AskedPurpose =
+  | Exclude<Purpose, Payment>
+  | (Omit<Payment, 'approvals'> & { approvals: readonly SignedApproval[] });
+export type SignRequestOf<N extends Network> = Omit<SignRequest, 'network' | 'purpose'> & {
+  network: N;
+  purpose: AskedPurpose;
+};
 
 /** The signer as the server reaches it; whatever its transport throws: nothing is known of the request then. */
 export interface AskedSigner<N extends Network> {
@@ -21,7 +30,7 @@ interface SigningAsk<N extends Network> {
   epoch?: number;
   /** Hex, of the network's own bytes without signatures. */
   unsigned: string;
-  purpose: Purpose;
+  purpose: AskedPurpose;
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { Purpose } from '@florin/signer/protocol';
 import type { Authority } from '../port/authority.ts';
 import { type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
+import type { AskedPurpose } from './ask-signer.ts';
 
 /**
  * What the signer compares the transaction with.
@@ -9,7 +9,7 @@ import { type TransferItem, type TransferSpec, UnbuildableTransfer } from '../po
  */
 export function transferPurpose(
   spec: Pick<TransferSpec, 'authority' | 'groupId' | 'asset' | 'items'>,
-): Extract<Purpose, { kind: 'payout' | 'refund' }> {
+): Extract<AskedPurpose, { kind: 'payout' | 'refund' }> {
   const { authority, groupId, asset, items } = spec;
   if (authority === undefined) {
     throw new UnbuildableTransfer('a signer pays batches and refunds alone: the authority is missing');

@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
-import type { Purpose } from '@florin/signer/protocol';
 import { type SolanaInstruction, tokenAccountOf } from '@florin/signer/solana';
 import { type SweepItem, UnbuildableTransfer } from '../port/port.ts';
+import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { assertFits, type Draft } from './build-payment.ts';
 import { computeUnits } from './fees.ts';
 import type { SolanaNetwork } from './network.ts';
@@ -78,7 +78,7 @@ export function buildSweepDraft(
 export function sweepPurpose(
   { merchantId, account }: { merchantId: string; account: number },
   items: readonly SweepItem[],
-): Purpose {
+): AskedPurpose {
   const deposits = items.map(({ index, asset, amount }) => ({ index, asset, amount: String(amount) }));
   return { kind: 'sweep', merchant: merchantId, account, deposits, delegates: [] };
 }

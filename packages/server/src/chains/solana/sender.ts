@@ -1,5 +1,4 @@
 import { ASSETS } from '@florin/contract/money';
-import type { Purpose } from '@florin/signer/protocol';
 import { type SolanaMessage, signersOf, tokenAccountOf } from '@florin/signer/solana';
 import {
   type Broadcast,
@@ -14,6 +13,7 @@ import {
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { buildPayment, type Draft, withLifetime } from './build-payment.ts';
 import { buildSweepDraft, sweepPurpose, sweptAccounts } from './build-sweep.ts';
@@ -187,7 +187,7 @@ function costIn(message: SolanaMessage): bigint {
 
 interface Order {
   spec: Pick<TransferSpec, 'signing'> & { items: readonly { itemId: string }[] };
-  purpose: Purpose;
+  purpose: AskedPurpose;
   /** Of the wallet that sends. */
   account: number;
   sender: string;

@@ -1,4 +1,3 @@
-import type { Purpose } from '@florin/signer/protocol';
 import {
   decodeSignedSolana,
   decodeSolanaMessage,
@@ -10,7 +9,7 @@ import {
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { SignerUnavailable } from '../port/port-errors.ts';
 import type { SigningRequest } from '../port/wallet-holder.ts';
-import { type AskedSigner, askSigner } from '../signing/ask-signer.ts';
+import { type AskedPurpose, type AskedSigner, askSigner } from '../signing/ask-signer.ts';
 import { addressBytes } from './address-bytes.ts';
 import type { SolanaNetwork } from './network.ts';
 
@@ -21,7 +20,7 @@ export interface SolanaOrder {
   /** Account number of the wallet that sends; 0: the fee payer's. */
   account: number;
   message: SolanaMessage;
-  purpose: Purpose;
+  purpose: AskedPurpose;
   network: Pick<SolanaNetwork, 'genesisHash' | 'feeCeilings'>;
 }
 

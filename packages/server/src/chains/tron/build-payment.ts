@@ -1,4 +1,3 @@
-import type { Purpose } from '@florin/signer/protocol';
 import type { TronContract } from '@florin/signer/tron';
 import { checkTrc20Address } from '../addresses/trc20.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type TransferSpec,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { transferCall } from './contract-call.ts';
 import type { TronNetwork } from './network.ts';
@@ -26,7 +26,7 @@ interface Payer {
 
 /** A transfer without what follows the chain: its reference block, times and fee limit. */
 export interface Draft {
-  purpose: Purpose;
+  purpose: AskedPurpose;
   sender: string;
   contract: Extract<TronContract, { kind: 'trigger' | 'transfer' }>;
   isSweep: boolean;
@@ -74,7 +74,7 @@ export function buildTopUp({ wallets, account }: Payer, movement: Movement): Dra
   if (amount <= 0n || amount > AMOUNT_MAX) throw new UnbuildableTransfer('amount out of range');
   const sender = wallets.resource;
   const receiver = index === null ? wallets.hot : wallets.deposit(index);
-  const purpose: Purpose = { kind: 'gas', account, ...(index !== null && { index }) };
+  const purpose: AskedPurpose = { kind: 'gas', account, ...(index !== null && { index }) };
   return {
     purpose,
     sender,
@@ -86,7 +86,7 @@ export function buildTopUp({ wallets, account }: Payer, movement: Movement): Dra
 function sweepPurpose(
   { merchantId, account }: Payer,
   { index, asset, amount }: Pick<TransferSpec, 'asset'> & { index: number; amount: bigint },
-): Purpose {
+): AskedPurpose {
   const deposits = [{ index, asset, amount: String(amount) }];
   return { kind: 'sweep', merchant: merchantId, account, deposits, delegates: [] };
 }

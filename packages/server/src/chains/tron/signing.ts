@@ -1,4 +1,3 @@
-import type { Purpose } from '@florin/signer/protocol';
 import {
   accountOfTron,
   decodeSignedTron,
@@ -11,7 +10,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { accountOfPublicKey } from '../addresses/evm-account.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
 import type { SigningRequest, TopUpLimits } from '../port/wallet-holder.ts';
-import { type AskedSigner, askSigner } from '../signing/ask-signer.ts';
+import { type AskedPurpose, type AskedSigner, askSigner } from '../signing/ask-signer.ts';
 import type { TronNetwork } from './network.ts';
 
 export interface TronSigner extends AskedSigner<'trc20'> {
@@ -24,7 +23,7 @@ export interface TronOrder {
   /** Account number of the wallet that sends. */
   account: number;
   transaction: TronTransaction;
-  purpose: Purpose;
+  purpose: AskedPurpose;
   network: Pick<TronNetwork, 'genesisHash' | 'feeCeilings'>;
 }
 

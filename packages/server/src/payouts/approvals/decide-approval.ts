@@ -4,7 +4,7 @@ import { Fail, invariant } from '../../platform/fail.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import { castVote, checkIsNoAuthor } from '../../stores/approvers/index.ts';
 import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
-import { signedApprovals } from '../../transfers/approvals/index.ts';
+import { countedApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
 import { closeUnsentBatch } from '../cancel-payout-batch.ts';
 import { changeBatch } from '../change-batch.ts';
 import type { Actor, PayoutDeps } from '../deps.ts';
@@ -42,8 +42,8 @@ async function checkMayDecide(tx: Tx, batch: BatchRow, { approverId: deciderId }
 
 /**
  * Counts the vote of a registered approver on a batch. Enough approvals make it `pending`; one rejection ends it and
- * releases the money. A signature is checked and kept for the signer; one that comes after the votes, as the signer still
- * waits for it, is kept alone.
+ * releases the money. A signature is checked and kept for the signer; it is kept alone where it comes after the votes, as the
+ * signer still waits for it, or where its approver has voted and what they signed then counts no more.
  *
  * @throws Fail `forbidden` for whoever created, edited or submitted it, themselves or by a key, and for a removed approver;
  * `invalid_request` in every other state, for an approver who has voted before, and with param `signature`, `approver` or
@@ -56,33 +56,68 @@ export async function decideApproval(
 ): Promise<PayoutBatch> {
   const time = merchantTime(deps, actor);
   const { signed } = approval;
-  const by = signed && (await signedApprovals.findPolicyApprover(deps.chains, actor, signed));
+  const policy = await countedApprovals.readPolicy(deps.chains, actor, approval);
+  const by = signed && signedApprovals.findPolicyApprover(policy, actor, signed);
   const batch = await transact(deps.db, async (tx) => {
     const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
     const isLate = signed !== undefined && approval.decision === 'approved' && SENDING.has(locked.status);
     if (!isLate) checkWaits(locked);
     await checkMayDecide(tx, locked, approval);
-    if (signed !== undefined && by !== undefined)
-      await signedApprovals.keepSignature(
-        tx,
-        await authorityOf(tx, locked),
-        { ...signed, by, approverId: approval.approverId, mode: actor.mode, decision: approval.decision },
-        time,
-      );
-    return isLate ? locked : await vote(tx, locked, approval, time);
+    const asked = { policy, time };
+    if (signed === undefined || by === undefined) return await vote(tx, locked, approval, asked);
+    const isKeptAlone = isLate || (await isSigningAgain(tx, locked, approval, asked));
+    await signedApprovals.keepSignature(
+      tx,
+      await authorityOf(tx, locked),
+      {
+        ...signed,
+        by,
+        approverId: approval.approverId,
+        mode: actor.mode,
+        decision: approval.decision,
+        policy,
+      },
+      time,
+    );
+    return isKeptAlone ? locked : await vote(tx, locked, approval, asked);
   });
   return presentBatch(batch);
+}
+
+/** What a decision is compared with. */
+interface Asked {
+  policy: countedApprovals.AskedPolicy;
+  time: MerchantTime;
+}
+
+/** The vote is bound to the digest of the items. */
+async function subjectOf(tx: Tx, locked: BatchRow): Promise<string> {
+  const digest = boundDigest(locked, await readItems(tx, locked.merchant_id, locked.batch_id));
+  return `${locked.batch_id} ${digest.toString('hex')}`;
+}
+
+const whatOf = ({ merchant_id: merchantId, batch_id: id }: BatchRow) =>
+  ({ merchantId, kind: 'payout', id }) as const;
+
+async function isSigningAgain(
+  tx: Tx,
+  locked: BatchRow,
+  { approverId, decision }: Approval,
+  { policy, time }: Asked,
+): Promise<boolean> {
+  if (decision !== 'approved') return false;
+  const by = { approverId, vote: { action: VOTES, subject: await subjectOf(tx, locked) } };
+  const asked = { policy, nowSeconds: time.seconds };
+  return (await countedApprovals.countSignedAgain(tx, whatOf(locked), by, asked)) !== undefined;
 }
 
 async function vote(
   tx: Tx,
   locked: BatchRow,
   { approverId, decision }: Approval,
-  time: MerchantTime,
+  { policy, time }: Asked,
 ): Promise<BatchRow> {
-  // The vote is bound to the digest of the items.
-  const digest = boundDigest(locked, await readItems(tx, locked.merchant_id, locked.batch_id));
-  const subject = `${locked.batch_id} ${digest.toString('hex')}`;
+  const subject = await subjectOf(tx, locked);
   const cast = { action: VOTES, subject, approverId, decision };
   const { required_approvals: required, required_signatures: signatures } = locked;
   const { isDone, agreed } = await castVote(
@@ -93,8 +128,8 @@ async function vote(
   );
   if (decision === 'rejected') return await closeUnsentBatch(tx, locked, 'rejected', time);
   const counts = { wanted: signatures ?? 0, left: required - agreed };
-  const what = { merchantId: locked.merchant_id, kind: 'payout', id: locked.batch_id } as const;
-  await signedApprovals.checkSignaturesLeft(tx, what, counts, time.seconds);
+  const asked = { policy, nowSeconds: time.seconds };
+  await countedApprovals.checkSignaturesLeft(tx, whatOf(locked), counts, asked);
   if (!isDone) return locked;
   const job = {
     merchantId: locked.merchant_id,

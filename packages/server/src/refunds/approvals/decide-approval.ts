@@ -6,7 +6,7 @@ import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../
 import { castVote, checkIsNoAuthor } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
-import { signedApprovals } from '../../transfers/approvals/index.ts';
+import { countedApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
 import { type RefundDeps, refundSettings } from '../deps.ts';
 import { endRefund } from '../end-refund.ts';
 import { OWNER_TYPE, sendJob } from '../jobs.ts';
@@ -45,7 +45,8 @@ const isUnderWay = (refund: RefundRow) => maySend(refund) || refund.status === '
 
 /**
  * Records a registered approver's verdict on a refund. Enough approvals let it be sent; one rejection cancels it and
- * releases the money. A signature is checked and kept for the signer; one that comes after the approvals is kept alone.
+ * releases the money. A signature is checked and kept for the signer; it is kept alone where it comes after the approvals, or
+ * where its approver has approved and what they signed then counts no more.
  *
  * @throws Fail `forbidden` for whoever created it, themselves or by a key; `invalid_request` if it does not wait for approval, or
  * the approver has decided before, and with param `signature`, `approver` or `valid_until` where a signature is wrong or
@@ -59,22 +60,36 @@ export async function decideRefund(
   const { delaySeconds } = await refundSettings(deps, merchant);
   const time = merchantTime(deps, merchant);
   const { signed } = approval;
-  const by = signed && (await signedApprovals.findPolicyApprover(deps.chains, merchant, signed));
+  const policy = await countedApprovals.readPolicy(deps.chains, merchant, {
+    decision: approval.verdict,
+    signed,
+  });
+  const by = signed && signedApprovals.findPolicyApprover(policy, merchant, signed);
   const decided = await transact(deps.db, async (tx) => {
     const locked = await lockRefund(tx, merchant.merchantId, approval.refundId);
     const { refund } = locked;
     const isLate = signed !== undefined && approval.verdict === 'approved' && isUnderWay(refund);
     if (!isLate) checkWaits(refund);
     await checkMayDecide(tx, refund, approval.approverId);
+    const asked = { delaySeconds, policy, time };
+    const again = signed === undefined || isLate ? undefined : await signedAgain(tx, refund, approval, asked);
     if (signed !== undefined && by !== undefined)
       await signedApprovals.keepSignature(
         tx,
         await authorityOf(tx, refund),
-        { ...signed, by, approverId: approval.approverId, mode: merchant.mode, decision: approval.verdict },
+        {
+          ...signed,
+          by,
+          approverId: approval.approverId,
+          mode: merchant.mode,
+          decision: approval.verdict,
+          policy,
+        },
         time,
       );
     if (isLate) return { refund, approvals: refund.required_approvals };
-    const after = await decideLocked(tx, locked, approval, { delaySeconds, time });
+    if (again !== undefined) return { refund, approvals: again };
+    const after = await decideLocked(tx, locked, approval, asked);
     crashPoint('refund-approval.before-commit');
     return after;
   });
@@ -82,32 +97,50 @@ export async function decideRefund(
   return decided;
 }
 
+/** What a decision is compared with. */
+interface Asked {
+  delaySeconds: number;
+  policy: countedApprovals.AskedPolicy;
+  time: MerchantTime;
+}
+
+/** An approval is bound to its exact amount and address. */
+const voteOn = (refund: RefundRow) => ({
+  action: VOTES,
+  subject: `${refund.refund_id} ${boundDigest(refund).toString('hex')}`,
+});
+const whatOf = ({ merchant_id: merchantId, refund_id: id }: RefundRow) =>
+  ({ merchantId, kind: 'refund', id }) as const;
+
+async function signedAgain(
+  tx: Tx,
+  refund: RefundRow,
+  { approverId, verdict }: RefundApproval,
+  { policy, time }: Asked,
+): Promise<number | undefined> {
+  if (verdict !== 'approved') return undefined;
+  const by = { approverId, vote: voteOn(refund) };
+  const asked = { policy, nowSeconds: time.seconds };
+  return await countedApprovals.countSignedAgain(tx, whatOf(refund), by, asked);
+}
+
 async function decideLocked(
   tx: Tx,
   locked: LockedRefund,
-  { refundId, approverId, verdict }: RefundApproval,
-  { delaySeconds, time }: { delaySeconds: number; time: MerchantTime },
+  { approverId, verdict }: RefundApproval,
+  { delaySeconds, policy, time }: Asked,
 ): Promise<DecidedRefund> {
   const { refund } = locked;
   const { merchant_id: merchantId, required_approvals: required, addressed_at: addressedAt } = refund;
-  // An approval is bound to its exact amount and address.
-  const subject = `${refundId} ${boundDigest(refund).toString('hex')}`;
-  const vote = {
-    action: VOTES,
-    subject,
-    approverId,
-    decision: verdict,
-    required,
-    countsPeople: true,
-  };
+  const vote = { ...voteOn(refund), approverId, decision: verdict, required, countsPeople: true };
   const { agreed } = await castVote(tx, merchantId, vote, time.seconds);
   crashPoint('refund-approval.voted');
   const next = afterVerdict(verdict, { agreed, required });
   if (next === 'canceled')
     return { refund: await endRefund(tx, locked, { status: 'canceled' }, time), approvals: 0 };
   const counts = { wanted: refund.required_signatures ?? 0, left: required - agreed };
-  const what = { merchantId, kind: 'refund', id: refundId } as const;
-  await signedApprovals.checkSignaturesLeft(tx, what, counts, time.seconds);
+  const asked = { policy, nowSeconds: time.seconds };
+  await countedApprovals.checkSignaturesLeft(tx, whatOf(refund), counts, asked);
   if (next === 'waits') return { refund, approvals: agreed };
   const approved = await updateRefund(tx, refund, { approved_at: time.seconds });
   const left = delayLeft(delaySeconds, time.seconds - Number(addressedAt));

@@ -1,4 +1,5 @@
 export { readApprovals } from './authority.ts';
+export * as countedApprovals from './counting.ts';
 export type { FindAuthority } from './find-authority.ts';
 export { type Decided, listDecisions } from './list-decisions.ts';
 export { type LostDecision, lostChange, voteOnLost } from './lost.ts';

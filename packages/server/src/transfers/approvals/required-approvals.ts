@@ -12,7 +12,7 @@ import { approvalLimits } from '../../stores/approvers/index.ts';
 export type SignerRule = ApprovalRule | Fail | undefined;
 
 type Holder = NonNullable<ReturnType<ChainRegistry['holder']>>;
-type ApprovalRules = NonNullable<Awaited<ReturnType<Holder['approvalRules']>>>;
+export type ApprovalRules = NonNullable<Awaited<ReturnType<Holder['approvalRules']>>>;
 /** An approver as the signer's policy names them. */
 export type PolicyApprover = ApprovalRules['approvers'][number];
 

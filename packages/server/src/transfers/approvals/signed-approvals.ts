@@ -8,6 +8,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail, invalidParam } from '../../platform/fail.ts';
 import { approverKeys } from '../../stores/approvers/index.ts';
 import { listKept, storeApproval } from './authority.ts';
+import { type AskedPolicy, countsFor } from './counting.ts';
 import { type PolicyApprover, readApprovalRules } from './required-approvals.ts';
 
 /** An approver's signature over the statement of a payout batch or refund, and whose it is said to be. */
@@ -48,8 +49,8 @@ export async function findSigner(
   return { approverId, signed: { ...who, ...given } };
 }
 
-/** A longer one could be used by whoever finds it. */
-const VALID_SECONDS_MAX = 30 * 86_400;
+/** A longer one could be used by whoever finds it, and a shorter one may end before it is used. */
+const VALID_SECONDS = { min: 3_600, max: 30 * 86_400 };
 
 /** What approvers sign, as the signer computes it. */
 export function subjectOf({ kind, merchantId, id, network, asset, items }: Authority) {
@@ -58,18 +59,17 @@ export function subjectOf({ kind, merchantId, id, network, asset, items }: Autho
 }
 
 /**
- * Finds the approver in the signer's policy, by key. Where no signer asks, a passkey is its own word. Called outside of a
- * transaction.
+ * Finds the approver in the signer's policy, by key. Where no signer asks, a passkey is its own word.
  *
  * @throws Fail `invalid_request` with param `approver`; `service_unavailable` where the signer does not answer
  */
-export async function findPolicyApprover(
-  chains: ChainRegistry,
-  merchant: ChainOwner,
+export function findPolicyApprover(
+  policy: AskedPolicy,
+  { mode }: Pick<ChainOwner, 'mode'>,
   { name, publicKey, passkey }: Pick<SignedBy, 'name' | 'publicKey' | 'passkey'>,
-): Promise<PolicyApprover> {
-  if (passkey !== undefined) return await findPolicyPasskey(chains, merchant, name, passkey);
-  if (merchant.mode === 'sandbox')
+): PolicyApprover {
+  if (passkey !== undefined) return findPolicyPasskey(policy, name, passkey);
+  if (mode === 'sandbox')
     throw invalidParam(
       'signature',
       'The sandbox has no signer, so it takes no signatures: approve with a token.',
@@ -80,9 +80,8 @@ export async function findPolicyApprover(
       'approver',
       `${name} has no key here: florin approvers add "${name}" --key KEY registers it.`,
     );
-  const rules = await readApprovalRules(chains, merchant);
-  if (rules instanceof Fail) throw rules;
-  const known = rules?.approvers.find(({ kind, key }) => kind === own.kind && key === own.key);
+  if (policy instanceof Fail) throw policy;
+  const known = policy?.approvers.find(({ kind, key }) => kind === own.kind && key === own.key);
   if (known !== undefined) return known;
   throw invalidParam(
     'approver',
@@ -90,19 +89,13 @@ export async function findPolicyApprover(
   );
 }
 
-async function findPolicyPasskey(
-  chains: ChainRegistry,
-  merchant: ChainOwner,
-  name: string,
-  own: OwnPasskey,
-): Promise<PolicyApprover> {
+function findPolicyPasskey(policy: AskedPolicy, name: string, own: OwnPasskey): PolicyApprover {
   const { key, rpId, origin } = own;
-  const rules = await readApprovalRules(chains, merchant);
-  if (rules instanceof Fail) throw rules;
+  if (policy instanceof Fail) throw policy;
   const known =
-    rules === undefined
+    policy === undefined
       ? { name, kind: 'passkey' as const, key, rpId, origin }
-      : rules.approvers.find((one) => isSamePasskey(one, own));
+      : policy.approvers.find((one) => isSamePasskey(one, own));
   if (known !== undefined) return known;
   throw invalidParam(
     'approver',
@@ -148,12 +141,17 @@ export async function keepSignature(
     approverId: string;
     mode: ChainOwner['mode'];
     decision: Decision;
+    policy: AskedPolicy;
   },
   now: { seconds: number; realMs: number },
 ): Promise<void> {
   const { by, name, validUntil, signature, passkey, approverId } = given;
-  if (validUntil <= now.seconds || validUntil > now.seconds + VALID_SECONDS_MAX)
-    throw invalidParam('valid_until', 'A signature ends in the future, and within 30 days: sign again.');
+  const validFor = validUntil - now.seconds;
+  if (validFor < VALID_SECONDS.min || validFor > VALID_SECONDS.max)
+    throw invalidParam(
+      'valid_until',
+      'A signature is good for an hour at least and 30 days at most: sign again.',
+    );
   const statement = statementFor(subjectOf(authority), given);
   const parts = passkey && {
     authenticatorData: passkey.authenticatorData,
@@ -180,31 +178,14 @@ export async function keepSignature(
     credentialId: passkey?.credentialId ?? null,
     statementDigest: createHash('sha256').update(statementText(statement)).digest(),
   };
-  await storeApproval(tx, merchantId, approval, now);
-}
-
-/**
- * Checks that the people who are still to come can sign as often as the signer wants: approvals with a token alone must not
- * use them up.
- *
- * @param counts `wanted` signatures, and `left` approvals after this one
- * @throws Fail `invalid_request` with param `signature`
- */
-export async function checkSignaturesLeft(
-  tx: Tx,
-  { merchantId, kind, id }: Pick<Authority, 'merchantId' | 'kind' | 'id'>,
-  { wanted, left }: { wanted: number; left: number },
-  nowSeconds: number,
-): Promise<void> {
-  if (wanted === 0) return;
+  const rules = given.policy instanceof Fail ? undefined : given.policy;
   const kept = await listKept(tx, merchantId, { kind, id });
-  const signed = kept.filter(
-    ({ counts, decision, validUntil }) => counts && decision === 'approve' && validUntil > nowSeconds,
-  );
-  if (wanted - signed.length <= left) return;
-  throw invalidParam(
-    'signature',
-    `The signer wants ${wanted} signed ${wanted === 1 ? 'approval' : 'approvals'} of this ${kind}: approve by a passkey ` +
-      'that its policy names, with --key-file, or give a signature.',
-  );
+  const before = kept.find(({ approver }) => approver === by.name);
+  if (before?.counts === true && before.approverId !== approverId)
+    throw new Fail(
+      'conflict',
+      `Another approver has signed as ${by.name}, as the signer's policy calls you.`,
+    );
+  const isRenewed = before !== undefined && countsFor(before, rules, now.seconds);
+  await storeApproval(tx, merchantId, approval, { ...now, isRenewed });
 }
