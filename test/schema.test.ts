@@ -29,7 +29,7 @@ const NOT_OF_TENANTS: Record<string, string> = {
   'public.console_link': 'digest',
   'public.console_session': 'session_id digest',
   'public.console_recovery_code': 'user_id',
-  'public.console_passkey': 'credential_id',
+  'public.console_passkey': 'credential_id public_key',
   'public.console_challenge': 'digest',
   'public.console_attempt': 'subject',
 };

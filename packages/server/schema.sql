@@ -208,6 +208,7 @@ create table public.console_passkey (
   constraint console_passkey_pkey PRIMARY KEY (credential_id)
 );
 CREATE INDEX console_passkey_of_user ON public.console_passkey USING btree (user_id);
+CREATE UNIQUE INDEX console_passkey_public_key ON public.console_passkey USING btree (public_key);
 
 create table public.console_recovery_code (
   user_id uuid not null,

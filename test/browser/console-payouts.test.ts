@@ -277,8 +277,9 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       const { approvals } = await approvalCommands(service.app, service.baseUrl).verify({ id: batch });
       expect(approvals.find(({ name }) => name === email)).toMatchObject({
+        signer: email,
         by: 'passkey',
-        strength: 'signed',
+        counts_today: true,
       });
       expect(faults).toEqual([]);
       if (role === 'owner') {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { users } from '../../packages/server/src/console/accounts/index.ts';
+import { passkeys, users } from '../../packages/server/src/console/accounts/index.ts';
 import { makeAuthenticator } from '../../packages/server/src/console/accounts/test-authenticator.ts';
 import { approvalCommands } from '../../packages/server/src/operator/approvals.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
@@ -263,15 +264,37 @@ test('a passkey approves and rejects without another proof, is kept whole, and i
     { authenticator_data: expect.any(Buffer), client_data_json: expect.any(Buffer) },
   ]);
   const { verify } = approvalCommands(service.app, service.baseUrl);
-  const signed = { name: approver.email, by: 'passkey', strength: 'signed', why: null };
-  const report = await verify({ id: batch });
+  const { rpID: rpId, origin } = passkeys.relyingParty(service.baseUrl);
+  const [passkey] = await passkeys.listPublicKeys(service.app, approver.userId);
+  const approvers = [
+    { name: approver.email, kind: 'passkey', key: passkey?.key ?? '', rpId, origin },
+  ] as const;
+  const signed = { name: approver.email, signer: approver.email, by: 'passkey', strength: 'signed' };
+  const counted = { ...signed, counts_today: true, why: null };
+  const report = await verify({ id: batch, approvers });
   expect(report).toMatchObject({
     count: 1,
     total: '30000000',
-    approvals: [{ ...signed, decision: 'approved' }],
+    approvals: [{ ...counted, decision: 'approved' }],
   });
   expect(report.digest).toBe(Object(content).digest);
-  expect((await verify({ id: second })).approvals).toMatchObject([{ ...signed, decision: 'rejected' }]);
+  expect((await verify({ id: second, approvers })).approvals).toMatchObject([
+    { ...counted, decision: 'rejected' },
+  ]);
+  // Whoever writes the database makes keys as well.
+  expect((await verify({ id: batch })).approvals).toMatchObject([
+    { ...signed, strength: 'weaker', counts_today: true, why: expect.stringContaining('--policy') },
+  ]);
+  // Passed from hand to hand, an answer says nothing more; the log keeps none.
+  const { rows: logged } = await sql`
+    select details from audit_entry where action like '%ecidePayoutBatchByPasskey'`.execute(service.app.db);
+  expect(logged.length).toBeGreaterThan(0);
+  expect(JSON.stringify(logged)).not.toContain('clientDataJSON');
+  // When its approver has lost the passkey it was signed all the same.
+  await service.app.db.deleteFrom('console_passkey').where('user_id', '=', approver.userId).execute();
+  expect((await verify({ id: batch, approvers })).approvals).toMatchObject([
+    { ...signed, counts_today: false, why: expect.stringContaining('another key') },
+  ]);
   const elsewhere = approvalCommands(service.app, 'https://console.example.com');
   expect((await elsewhere.verify({ id: batch })).approvals).toMatchObject([{ strength: 'wrong' }]);
   expect((await verify({ id: batch, approvers: [] })).approvals).toMatchObject([

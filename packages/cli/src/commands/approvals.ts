@@ -24,11 +24,13 @@ async function readApprovers(file: string | undefined) {
 function printReport({ id, digest, count, total, approvals }: Report): void {
   print(`${id}: ${count} recipients, ${total} units, items ${digest}`);
   if (approvals.length === 0) print('Nobody has decided on it.');
-  const rows = approvals.map(({ name, decision, by, strength, why }) => ({
-    name,
+  const rows = approvals.map(({ name, signer, decision, by, strength, counts_today: counts, why }) => ({
+    approver: name,
+    signer: signer ?? '',
     decision,
     by,
     strength,
+    'counts today': counts ? 'yes' : 'no',
     why: why ?? '',
   }));
   if (rows.length > 0) print(`\n${formatTable(rows)}`);
@@ -42,7 +44,9 @@ function addVerify(group: Command): void {
     .description(
       'Verify who has decided on a payout batch or refund, without signer and network. Signatures of keys, wallets and ' +
         'passkeys are compared with what is paid now; those given by session or token alone are called weaker, as ' +
-        'whoever writes the database can make them. Exit code 1: a signature is wrong.',
+        'whoever writes the database can make them, and without --policy all are. The approver is whom the database ' +
+        'names; the signer is whose key it is in the policy. What was signed in time is signed, also where it does not ' +
+        'count any more. Exit code 1: a signature is wrong.',
     )
     .option('--policy <file>', "the signer's policy; without it, the keys are those of the database")
     .option('--merchant <id>', 'whose refund; needed where several have one of this id')

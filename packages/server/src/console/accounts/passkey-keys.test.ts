@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { isPasskeyKey } from '@florin/signer/passkey';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 import { expect, test } from 'vitest';
-import { publicKeyOf } from './passkey-keys.ts';
+import { canonicalKey, publicKeyOf } from './passkey-keys.ts';
 
 const part = (text = '') => new Uint8Array(Buffer.from(text, 'base64url'));
 
@@ -33,6 +33,12 @@ function coseOf(key: KeyObject): Buffer {
   return Buffer.from(isoCBOR.encode(new Map(byKind[key.asymmetricKeyType ?? ''])));
 }
 
+/** In another order, and with a name of its own. */
+function turned(cose: Buffer): Buffer {
+  const parts = [...isoCBOR.decodeFirst<Map<number, number | Uint8Array<ArrayBuffer>>>(new Uint8Array(cose))];
+  return Buffer.from(isoCBOR.encode(new Map([...parts.toReversed(), [2, part('AAAA')]])));
+}
+
 test('passkeys of each kind have the key that a policy takes', async () => {
   const keys = [
     generateKeyPairSync('ec', { namedCurve: 'P-256' }),
@@ -43,5 +49,9 @@ test('passkeys of each kind have the key that a policy takes', async () => {
     const key = await publicKeyOf(coseOf(publicKey));
     expect(key).toBe(`0x${publicKey.export({ format: 'der', type: 'spki' }).toString('hex')}`);
     expect(isPasskeyKey(key)).toBe(true);
+    // As it came is the one form, and parts in another order or more of them are the same key.
+    const kept = coseOf(publicKey);
+    expect(await canonicalKey(kept)).toEqual(kept);
+    expect(await canonicalKey(turned(kept))).toEqual(kept);
   }
 });

@@ -39,6 +39,41 @@ export async function publicKeyOf(cose: Buffer): Promise<string> {
   return `0x${key.export({ format: 'der', type: 'spki' }).toString('hex')}`;
 }
 
+/**
+ * The key in the one form that authenticators have for it (CTAP2), whichever the order of its parts was: no two passkeys have
+ * the same one.
+ *
+ * @param cose as it came
+ */
+export async function canonicalKey(cose: Buffer): Promise<Buffer> {
+  const key = createPublicKey({ key: await jwkOf(cose), format: 'jwk' });
+  const { kty, x, y, n, e } = key.export({ format: 'jwk' });
+  const part = (text = '') => new Uint8Array(Buffer.from(text, 'base64url'));
+  const { isoCBOR } = await import('@simplewebauthn/server/helpers');
+  const byKind: Record<string, [name: number, value: number | Uint8Array<ArrayBuffer>][]> = {
+    EC: [
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, part(x)],
+      [-3, part(y)],
+    ],
+    OKP: [
+      [1, 1],
+      [3, -8],
+      [-1, 6],
+      [-2, part(x)],
+    ],
+    RSA: [
+      [1, 3],
+      [3, -257],
+      [-1, part(n)],
+      [-2, part(e)],
+    ],
+  };
+  return Buffer.from(isoCBOR.encode(new Map(byKind[kty ?? ''])));
+}
+
 async function jwkOf(bytes: Buffer): Promise<JsonWebKey> {
   const { cose, decodeCredentialPublicKey } = await import('@simplewebauthn/server/helpers');
   const key = decodeCredentialPublicKey(Uint8Array.from(bytes));

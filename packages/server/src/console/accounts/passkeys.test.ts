@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { TOTP } from 'otpauth';
 import { beforeAll, expect, test } from 'vitest';
 import type { Platform } from '../../platform/platform.ts';
@@ -31,9 +32,8 @@ const challengeOf = (options: object): string => {
   throw new Error('options have a challenge');
 };
 
-async function withPasskey() {
+async function withPasskey(authenticator = makeAuthenticator()) {
   const someone = await people.newPerson();
-  const authenticator = makeAuthenticator();
   const me = acting(someone.session);
   const challenge = challengeOf(await beginPasskey(platform, me, publicUrl));
   const credential = authenticator.create({ challenge, origin });
@@ -63,6 +63,13 @@ test('F5: a passkey is added and signs in as both factors, each challenge once',
   await expect(come({ challenge: await asked(), origin, counter: 1 })).rejects.toThrow('not accepted');
   await come({ challenge: await asked(), origin, counter: 2 });
   expect(await listPasskeys(platform, userId)).toMatchObject([{ name: 'Laptop' }]);
+});
+
+test('a public key is one passkey: nobody adds that of somebody else', { timeout: LONG_MS }, async () => {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await withPasskey(makeAuthenticator(keys));
+  // Under an id of its own.
+  await expect(withPasskey(makeAuthenticator(keys))).rejects.toThrow('known already');
 });
 
 test('F5: answers for another page, name, session or use, of nobody present or too late are refused', {

@@ -6,6 +6,7 @@ import { isChallenge, makeChallenge, spendChallenge } from './challenges.ts';
 import { ensureRecoveryCodes, forgetRecoveryCodes } from './factors.ts';
 import { lockUser } from './lock-user.ts';
 import { hasFactor, lockOwn } from './own-factors.ts';
+import { canonicalKey } from './passkey-keys.ts';
 import { type Acting, type Device, keepOnly, openSession, recordOwn } from './sessions.ts';
 import { type ConsoleDeps, getUser } from './users.ts';
 
@@ -162,6 +163,8 @@ export async function addPasskey(
   );
   if (registrationInfo === undefined) throw refused();
   const { id, publicKey, counter } = registrationInfo.credential;
+  const publicKeyBytes = await canonicalKey(Buffer.from(publicKey)).catch(() => undefined);
+  if (publicKeyBytes === undefined) throw refused();
   const nowMs = deps.clock.nowMs();
   return await transact(deps.db, async (tx) => {
     await lockOwn(tx, acting);
@@ -174,7 +177,7 @@ export async function addPasskey(
         credential_id: Buffer.from(id, 'base64url'),
         user_id: userId,
         name,
-        public_key: Buffer.from(publicKey),
+        public_key: publicKeyBytes,
         counter,
         created_at_ms: nowMs,
         used_at_ms: null,

@@ -25,8 +25,9 @@ interface Said {
 }
 
 /** An authenticator of P-256 that says what a test wants. */
-export function makeAuthenticator() {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export function makeAuthenticator(
+  { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+) {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const id = randomBytes(16);
   const coseKey = map(

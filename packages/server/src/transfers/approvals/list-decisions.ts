@@ -38,7 +38,8 @@ export async function listDecisions(
     from vote v join approver a on a.merchant_id = v.merchant_id and a.approver_id = v.approver_id
     where v.merchant_id = ${merchantId} and v.action = ${action} and v.subject = ${subject}
     order by v.created_at, a.name`.execute(db);
-  const kept = await listKept(db, merchantId, { kind, id });
+  // Where the policy calls somebody otherwise since, they have signed under both names.
+  const kept = (await listKept(db, merchantId, { kind, id })).toSorted((a, b) => b.createdAt - a.createdAt);
   const voted = votes.map(
     (vote): Decided => ({
       name: vote.name,

@@ -2,18 +2,27 @@ import { isSignedBy } from '@florin/signer/approvals';
 import { readApproverKey } from '@florin/signer/approver-key';
 import type { Subject } from '@florin/signer/statement';
 import type { ChainOwner } from '../../chains/index.ts';
+import { isoOf } from '../../platform/db/index.ts';
 import type { Decided } from './list-decisions.ts';
 import type { PolicyApprover } from './required-approvals.ts';
 import { statementFor } from './signed-approvals.ts';
 
 /** What a decision is worth to whoever does not believe the database. */
 export interface VerifiedDecision {
+  /** The approver as registered: whose vote it is, by the word of the database. */
   name: string;
+  /** The name under which the signer's policy has the key that signed; null where nobody signed. */
+  signer: string | null;
   decision: Decided['decision'];
   by: 'ed25519' | 'eip712' | 'passkey' | Decided['weakly'];
-  /** A session or a token leaves a row that whoever writes the database can make. */
+  /**
+   * A session or a token leaves a row that whoever writes the database can make, and without a policy they can make the key
+   * and its signature as well.
+   */
   strength: 'signed' | 'weaker' | 'wrong';
-  /** Why a signature does not count. */
+  /** Whether the server would count it now. A payout that was signed in time stays signed when its approver leaves. */
+  counts_today: boolean;
+  /** Why it is wrong or weaker than a signature, or does not count today. */
   why: string | null;
 }
 
@@ -32,24 +41,45 @@ export function verifyDecision(
   { name, decision, weakly, isPresent, signed }: Decided,
   known: Known,
 ): VerifiedDecision {
-  const said = { name, decision };
-  if (signed === null) return { ...said, by: weakly, strength: 'weaker', why: null };
-  const by = kindOf(signed);
-  const wrong = (why: string): VerifiedDecision => ({ ...said, by, strength: 'wrong', why });
+  if (signed === null) {
+    const why = isPresent ? null : 'its approver was removed';
+    return { name, signer: null, decision, by: weakly, strength: 'weaker', counts_today: isPresent, why };
+  }
+  const said = { name, signer: signed.approver, decision, by: kindOf(signed) };
+  const fault = findFault(signed, decision, known);
+  if (fault !== undefined) return { ...said, strength: 'wrong', counts_today: false, why: fault };
+  const today = isPresent ? whyNotToday(signed, known.nowSeconds) : 'its approver was removed';
+  const isOfPolicy = known.approvers !== undefined;
+  const notes = [
+    ...(isOfPolicy ? [] : [BY_DATABASE]),
+    ...(today === undefined ? [] : [`today it does not count: ${today}`]),
+  ];
+  return {
+    ...said,
+    strength: isOfPolicy ? 'signed' : 'weaker',
+    counts_today: today === undefined,
+    why: notes.length === 0 ? null : notes.join('; '),
+  };
+}
+
+const BY_DATABASE = 'its key is that of the database: give --policy';
+
+function findFault(signed: Signed, decision: Decided['decision'], known: Known): string | undefined {
   const keys = keysOf(signed, known);
   if (keys.length === 0)
-    return wrong(
-      known.approvers === undefined
-        ? 'its key was not kept: give the policy of the signer'
-        : `the policy names no ${signed.approver}`,
-    );
-  const { validUntil } = signed;
+    return known.approvers === undefined
+      ? 'its key was not kept: give --policy'
+      : `the policy names no ${signed.approver}; the one of then may have`;
+  const { validUntil, createdAt } = signed;
   const statement = statementFor(known.subject, { mode: known.mode, decision, validUntil });
   if (!keys.some((key) => isSignedBy(key, statement, signed)))
-    return wrong('it is not a signature of that key over this statement');
-  if (!isPresent || !signed.counts) return wrong('its approver was removed, or has another key now');
-  if (validUntil < known.nowSeconds) return wrong('its time is over');
-  return { ...said, by, strength: 'signed', why: null };
+    return 'it is not a signature of that key over this statement';
+  return validUntil < createdAt ? 'its time was over when it came' : undefined;
+}
+
+function whyNotToday({ counts, validUntil }: Signed, nowSeconds: number): string | undefined {
+  if (!counts) return 'its approver was removed, or has another key now';
+  return validUntil < nowSeconds ? `it was good until ${isoOf(validUntil * 1_000)}` : undefined;
 }
 
 type Signed = NonNullable<Decided['signed']>;
