@@ -29,6 +29,7 @@ describe.skipIf(!hasChromium())('the helpers of a sandbox in the console', () =>
   }, async () => {
     const { page, faults } = await signIn('owner');
     const dialog = page.getByRole('dialog');
+    await page.goto(`${base()}/payments`);
     await page.getByText('Sandbox: nothing here is real money.').waitFor();
     await page.getByRole('button', { name: 'Make one, as the payer' }).click();
     await page.getByRole('row', { name: /first-order/ }).waitFor();

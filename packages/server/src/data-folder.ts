@@ -22,6 +22,7 @@ const PASSED_THROUGH_MODE = 0o710;
 const STICKY = 0o1000;
 const KEY_BYTES = 32;
 const MASTER_KEY = 'master.key';
+const STORY = 'story.pending';
 /** Where commands look by themselves. */
 const DEFAULT_FOLDER = '.florin';
 
@@ -100,6 +101,16 @@ export class DataFolder {
     const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
     // For `node --env-file`.
     this.#writeSecret(this.file('sandbox.env'), lines.join(''));
+  }
+
+  /** Whether the sandbox's story was begun and is not whole. */
+  get hasStoryToTell(): boolean {
+    return existsSync(this.file(STORY));
+  }
+
+  noteStory(isWhole: boolean): void {
+    if (isWhole) rmSync(this.file(STORY), { force: true });
+    else this.#writeSecret(this.file(STORY), '');
   }
 
   readRunning(): RunningSandbox | undefined {

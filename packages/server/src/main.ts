@@ -25,7 +25,7 @@ import { codeOf } from './platform/db/index.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/observability/index.ts';
 import { createOutbound } from './platform/outbound/index.ts';
-import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
+import { type SandboxCredentials, seedSandbox, tellStory } from './sandbox/index.ts';
 import { decodeId } from './tenancy/index.ts';
 import { startWorkers } from './workers.ts';
 
@@ -59,10 +59,12 @@ interface Parts {
   app?: App | undefined;
   postgres?: Postgres | undefined;
   monitoring?: MonitoringListener | undefined;
+  story?: { stop(): Promise<void> } | undefined;
 }
 
 /** Stops parts before their dependencies: server and worker, monitoring, pools, database. */
-async function stopParts({ server, worker, app, postgres, monitoring }: Parts): Promise<void> {
+async function stopParts({ server, worker, app, postgres, monitoring, story }: Parts): Promise<void> {
+  await story?.stop();
   await Promise.all([server && closeServer(server), worker?.stop(GRACE_MS)]);
   await monitoring?.close();
   await app?.close();
@@ -114,6 +116,8 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
     const baseUrl = await startServer(parts, config, ownPages(seeded, folder.commandOption()));
     const credentials = { ...seeded, base_url: baseUrl };
+    // Before the credentials, by which the next start knows that this is no first one.
+    if (known === undefined && config.story) folder.noteStory(false);
     folder.writeCredentials(credentials);
     folder.writeRunning({
       pid: process.pid,
@@ -123,6 +127,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     });
     parts.worker = await startWorkers(parts.app);
     collectGarbageOfStart(log);
+    if (config.story && folder.hasStoryToTell) parts.story = beginStory(parts, folder, credentials);
     return {
       baseUrl,
       credentials,
@@ -136,6 +141,26 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
       },
     };
   });
+}
+
+/** Tells the sandbox's story behind the first start. A start that follows goes on with one that was cut off. */
+function beginStory({ app, server }: Parts, folder: DataFolder, credentials: SandboxCredentials) {
+  if (app === undefined || server === undefined) throw new Error('the story needs the API');
+  let isStopped = false;
+  const told = tellStory({
+    credentials,
+    inject: (request) => server.inject(request),
+    nowSeconds: () => app.clock.nowSeconds(),
+    isStopped: () => isStopped,
+  }).then(
+    (isWhole) => isWhole && folder.noteStory(true),
+    (error: unknown) => app.log.warn({ err: error }, 'the story of the sandbox is not whole'),
+  );
+  const stop = async () => {
+    isStopped = true;
+    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())]);
+  };
+  return { stop };
 }
 
 /** A link that signs the owner of the sandbox in, once. */

@@ -46,6 +46,7 @@ const BAD: Record<ConfigKey, string[]> = {
   metricsPort: [...WHOLE.slice(1), '65536'],
   metricsHost: ['127.0.0.1'],
   requestLog: ['true', 'ON', ' off', '0'],
+  story: ['true', 'ON', ' off', '0'],
   outboundAllow: [',', '10.0.0.0/33', '10.0.0.0/8;10.1.0.0/8', 'example.com', 'fe80::%1/64', '10.0.0.0/8,'],
   outboundCaFile: ['/no/such/file', tmpdir(), import.meta.filename],
   outboundResolver: [
@@ -98,6 +99,7 @@ test('an empty variable is none, and the defaults are a sandbox on loopback', ()
     logLevel: 'warn',
     poolSize: 10,
     requestLog: true,
+    story: false,
     rate: { perSecond: 100, burst: 200 },
     outbound: { allow: [] },
     webhookDisableAfter: 432_000,

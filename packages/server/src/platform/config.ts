@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { LOG_LEVELS, type LogLevel } from './observability/log.ts';
@@ -33,6 +33,8 @@ export interface Config {
   webhookDisableAfter: number;
   /** Signed requests are recorded. */
   requestLog: boolean;
+  /** A fresh sandbox is filled with a store's first customers, payments and payouts. */
+  story: boolean;
   /** The mail server; undefined: no mail is sent for real money. */
   mail: MailConfig | undefined;
 }
@@ -136,6 +138,7 @@ export const CONFIG_OPTIONS = {
   ),
   rateBurst: option('FLORIN_RATE_BURST', 'number', 'Requests that an API key may send at once (200).'),
   requestLog: option('FLORIN_REQUEST_LOG', 'on|off', 'Record signed requests (on); see florin requests.'),
+  story: option('FLORIN_STORY', 'on|off', 'Fill a fresh sandbox with a first day (off; npm start: on).'),
   outboundAllow: option(
     'FLORIN_OUTBOUND_ALLOW',
     'networks',
@@ -379,6 +382,7 @@ export function readConfig(
     },
     metrics: readMetrics(read),
     requestLog: readEither(read, 'requestLog', ['on', 'off']) ?? true,
+    story: readEither(read, 'story', ['on', 'off']) ?? false,
     outbound: readOutbound(read),
     mail: readMail(read),
     networksFile: read.text('networksFile'),
@@ -392,9 +396,4 @@ export function readConfig(
 /** The process's own environment: read here and nowhere else. */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env;
-}
-
-/** A short name for a key, to tell two apart without showing either. */
-export function keyFingerprint(key: Buffer): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 12);
 }
