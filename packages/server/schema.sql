@@ -1260,6 +1260,7 @@ CREATE UNIQUE INDEX transfer_attempt_number ON public.transfer_attempt USING btr
 CREATE INDEX transfer_attempt_openings ON public.transfer_attempt USING btree (merchant_id, network, completed_at) WHERE (openings > (0)::numeric);
 CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
 CREATE INDEX transfer_attempt_tank ON public.transfer_attempt USING btree (network, sender, ordinal) WHERE (key_ref = 'tank'::text);
+CREATE INDEX transfer_attempt_tank_height ON public.transfer_attempt USING btree (network, sender, height) WHERE ((key_ref = 'tank'::text) AND (height IS NOT NULL));
 CREATE INDEX transfer_attempt_top_ups ON public.transfer_attempt USING btree (merchant_id, network, completed_at) WHERE ((key_ref = 'tank'::text) AND ((movement ->> 'kind'::text) = 'gas'::text));
 
 create table public.transfer_hold (

@@ -11,9 +11,11 @@ import { settingCommands } from '../../packages/server/src/operator/settings.ts'
 import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { readConfig } from '../../packages/server/src/platform/config.ts';
+import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/index.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { readTankUse, readUnderWay } from '../../packages/server/src/transfers/attempts/movements.ts';
 import { FINAL_BLOCKS, TronEnvironment } from '../chains/tron/environment.ts';
 import { KEYS } from '../chains/tron/key-signer.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
@@ -278,6 +280,47 @@ test('a payment above what the hot wallet holds has deposits swept that are wort
   expect(given.filter((one) => one === 'deposit:2')).toEqual([]);
   expect(lines).not.toContainEqual(expect.objectContaining({ waiting: 'call_reverts' }));
   await expectBooksAgree();
+});
+
+test('what was decided after the wallets were read counts as if it were on its way', async () => {
+  const { merchantId } = merchant;
+  const made = await asOwner<{
+    key_ref: string;
+    to: string | null;
+    fee: string;
+    amount: string;
+    height: string;
+  }>(
+    service,
+    `select key_ref, movement ->> 'to' as to, fee_native::text as fee, movement ->> 'amount' as amount, height::text
+     from transfer_attempt where network = 'trc20' and status = 'succeeded'`,
+  );
+  const sumOf = (list: (string | null)[]) => list.reduce((sum, one) => sum + BigInt(one ?? 0), 0n);
+  const counted = (asOf: bigint) =>
+    transact(service.app.db, async (tx) => {
+      const hot = { network: 'trc20', sender: HOT, chainNext: null, asOf } as const;
+      const tank = { ...hot, sender: TANK };
+      const query = { merchantId, currency: 'USDT', hot, tank } as const;
+      const { fees, gas } = await readUnderWay(tx, query);
+      const { gas: forDeposit } = await readUnderWay(tx, { ...query, gasTo: 'deposit:1' });
+      return { fees, gas, forDeposit, tank: (await readTankUse(tx, tank, 0n)).tankSpending };
+    });
+  const heights = made.map(({ height }) => BigInt(height)).toSorted((a, b) => Number(a - b));
+  const highest = heights.at(-1) ?? 0n;
+  expect(await counted(highest)).toEqual({ fees: 0n, gas: 0n, forDeposit: 0n, tank: 0n });
+  for (const asOf of [0n, heights[heights.length >> 1] ?? 0n, highest - 1n]) {
+    const since = made.filter(({ height }) => BigInt(height) > asOf);
+    const hot = since.filter(({ key_ref: key }) => key === 'hot');
+    const given = since.filter(({ key_ref: key }) => key === 'tank');
+    const amountsTo = (whom: string | null) =>
+      sumOf(given.filter(({ to }) => to === whom).map(({ amount }) => amount));
+    expect(await counted(asOf)).toEqual({
+      fees: sumOf(hot.map(({ fee }) => fee)),
+      gas: amountsTo(null),
+      forDeposit: amountsTo('deposit:1'),
+      tank: sumOf(given.flatMap(({ fee, amount }) => [fee, amount])),
+    });
+  }
 });
 
 test('J1: processes that die between any two steps give TRX once, sweep once and pay once', {

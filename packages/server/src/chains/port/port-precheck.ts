@@ -47,6 +47,11 @@ export interface Precheck {
   fees: readonly bigint[];
   /** What the sender holds. */
   native: bigint;
+  /**
+   * Where wallets have no sequence: a final block that all native amounts are as of, or of a later one. What was decided above it may be
+   * missing in them.
+   */
+  asOf?: bigint;
   /** What the payout contract may pull from the sender; null where it needs nothing. */
   allowance: bigint | null;
   /** The sender's contract for sweeps is not on the chain yet. */

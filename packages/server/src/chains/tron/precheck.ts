@@ -10,6 +10,7 @@ import {
   readConstantResult,
   transferCall,
 } from './contract-call.ts';
+import type { TronFeed } from './feed.ts';
 import { limitFor, MOVEMENT_SUN, type PriceList, TRANSFER_BANDWIDTH } from './fees.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
@@ -21,12 +22,15 @@ import type { TronSigner } from './signing.ts';
 export interface PrecheckContext {
   network: TronNetwork;
   node: TronNode;
+  feed: TronFeed;
   wallets: TronWallets;
   prices: PriceList;
   signer: TronSigner;
 }
 
 const TRIED_MAX = 16;
+/** Endpoints that agree may be behind those that named the final block, by so many blocks: a minute. */
+const BEHIND_MAX = 20n;
 
 type Transfers = Extract<PrecheckRequest, { kind: 'transfers' }>;
 
@@ -37,13 +41,15 @@ type Transfers = Extract<PrecheckRequest, { kind: 'transfers' }>;
  * @throws ChainUnavailable, UnbuildableTransfer, FeeCeilingReached
  */
 export async function precheck(context: PrecheckContext, request: PrecheckRequest): Promise<Precheck> {
-  const { network, node, wallets, prices } = context;
+  const { network, node, feed, wallets, prices } = context;
   if (request.kind === 'sweeps')
     throw new UnbuildableTransfer('each deposit address sends its own coins on this network');
   const token = network.tokens[request.asset]?.contract;
   if (token === undefined) throw new UnbuildableTransfer(`${network.name} has no ${request.asset}`);
   const index = depositIndexOf(request.keyRef ?? 'hot');
   const sender = index === null ? wallets.hot : wallets.deposit(index);
+  // Before anything is read of the wallets.
+  const { final } = await feed.snapshot();
   const { reverting, energies } = await tryTransfers(context, { request, token, sender });
   const { energy: price, bandwidth } = await prices.read();
   let energy = await readEnergy(node, sender);
@@ -61,6 +67,7 @@ export async function precheck(context: PrecheckContext, request: PrecheckReques
     reverting,
     fees,
     native: await readFinalTrx(node, sender),
+    asOf: final.height - BEHIND_MAX,
     allowance: null,
     isDelegateMissing: false,
     movementFees: { gas: MOVEMENT_SUN, approve: 0n, deploy: 0n },

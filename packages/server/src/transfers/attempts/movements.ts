@@ -83,6 +83,15 @@ export async function reserveMovement(
 const notInBlock = ({ chainNext }: Pick<Wallet, 'chainNext'>) =>
   chainNext === null ? sql`true` : sql`sequence >= ${chainNext}`;
 
+/** What was decided since the coins were read: they may lack it, and nobody counts it as open any more. */
+const decidedSince = ({ chainNext, asOf }: Wallet) =>
+  chainNext === null && asOf !== undefined
+    ? sql`status in ('succeeded', 'failed') and height > ${asOf}`
+    : sql`false`;
+
+/** What a transaction has cost, or may. Null: it has no price yet. */
+const COST = sql`coalesce(fee_native, fee_limit)`;
+
 /**
  * What is on its way from and to a merchant's wallet: transactions whose sequence the chain had not used when it was read
  * before everything else.
@@ -102,16 +111,20 @@ export async function readUnderWay(
       select * from transfer_attempt
       where merchant_id = ${merchantId} and network = ${hot.network} and status in ('reserved', 'signed', 'sent')
         and (sender = ${hot.sender} and ${notInBlock(hot)} or sender = ${tank.sender} and ${notInBlock(tank)})
+      union all
+      select * from transfer_attempt
+      where merchant_id = ${merchantId} and network = ${hot.network} and sender in (${hot.sender}, ${tank.sender})
+        and ${decidedSince(hot)}
     ), own as (select * from live where sender = ${hot.sender})
     select
-      (select coalesce(sum(fee_limit), 0)::text from own) as fees,
-      (select count(*)::text from own where fee_limit is null) as unpriced,
+      (select coalesce(sum(${COST}), 0)::text from own) as fees,
+      (select count(*)::text from own where ${COST} is null) as unpriced,
       (select coalesce(sum(t.amount), 0)::text from own cross join unnest(own.item_ids) as item (id)
         join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.id and t.charge is null
         where own.currency = ${currency}) as outgoing,
       exists (select from own where movement ->> 'kind' = 'approve' and movement ->> 'asset' = ${currency}) as approving,
       (select coalesce(sum((movement ->> 'amount')::numeric), 0)::text from live
-        where movement ->> 'kind' = 'gas' and movement ->> 'to' is not distinct from ${gasTo ?? null}::text) as gas`.execute(
+        where movement ->> 'kind' = 'gas' and status <> 'failed' and movement ->> 'to' is not distinct from ${gasTo ?? null}::text) as gas`.execute(
     tx,
   );
   const [row] = rows;
@@ -196,13 +209,20 @@ export const NO_TANK_USE: TankUse = { tankSpending: 0n, topUps: 0n };
 /** @param dearest what one without a price is counted as */
 export async function readTankUse(tx: Tx, tank: Wallet, dearest: bigint): Promise<TankUse> {
   const { rows } = await sql<{ spending: string; top_ups: string }>`
+    with live as (
+      select * from transfer_attempt
+      where key_ref = 'tank' and network = ${tank.network} and sender = ${tank.sender}
+        and status in ('reserved', 'signed', 'sent') and ${notInBlock(tank)}
+      union all
+      select * from transfer_attempt
+      where key_ref = 'tank' and network = ${tank.network} and sender = ${tank.sender} and ${decidedSince(tank)}
+    )
     select
-      coalesce(sum(coalesce(fee_limit, ${String(dearest)}::numeric) + coalesce((movement ->> 'amount')::numeric, 0)), 0)::text
-        as spending,
-      coalesce(sum((movement ->> 'amount')::numeric) filter (where movement ->> 'kind' = 'gas'), 0)::text as top_ups
-    from transfer_attempt
-    where key_ref = 'tank' and network = ${tank.network} and sender = ${tank.sender}
-      and status in ('reserved', 'signed', 'sent') and ${notInBlock(tank)}`.execute(tx);
+      coalesce(sum(coalesce(${COST}, ${String(dearest)}::numeric)
+        + case when status = 'failed' then 0 else coalesce((movement ->> 'amount')::numeric, 0) end), 0)::text as spending,
+      coalesce(sum((movement ->> 'amount')::numeric)
+        filter (where movement ->> 'kind' = 'gas' and status in ('reserved', 'signed', 'sent')), 0)::text as top_ups
+    from live`.execute(tx);
   return { tankSpending: BigInt(rows[0]?.spending ?? 0), topUps: BigInt(rows[0]?.top_ups ?? 0) };
 }
 

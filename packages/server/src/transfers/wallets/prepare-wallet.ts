@@ -165,7 +165,13 @@ async function takeStep(
     asset,
     amount,
     precheck,
-    underWay: await readUnderWay(tx, { merchantId, currency: asset, hot: wallet, tank, gasTo: deposit }),
+    underWay: await readUnderWay(tx, {
+      merchantId,
+      currency: asset,
+      hot: { ...wallet, asOf: precheck.asOf },
+      tank,
+      gasTo: deposit,
+    }),
     limits: {
       gasCeiling: network === 'trc20' ? settings.trxCeiling : settings.gasCeiling * WEI_PER_UNIT,
       allowance: settings.allowance,
@@ -177,7 +183,7 @@ async function takeStep(
   let step = decide({ ...needs, ...NO_TANK_USE });
   if (step.do === 'move' && step.by === 'tank') {
     await lockWallet(tx, tank);
-    const use = await readTankUse(tx, tank, precheck.movementFees.deploy);
+    const use = await readTankUse(tx, tank, dearestOfTank(precheck));
     // Sums of all wallets of a merchant: the tank's lock is the one that they share.
     const given = { merchantId, network, nowSeconds: context.nowSeconds };
     const dayLeft = network === 'trc20' ? settings.trxPerDay - (await sumTopUps(tx, given)) : undefined;
@@ -200,11 +206,14 @@ const depositOf = (keyRef: KeyRef): DepositKeyRef | undefined => {
   return index === null ? undefined : `deposit:${index}`;
 };
 
-export const tankOf = (network: TransferRow['network'], { tank }: Pick<Precheck, 'tank'>): Wallet => ({
-  network,
-  sender: tank.address,
-  chainNext: tank.nextSequence,
-});
+export const tankOf = (
+  network: TransferRow['network'],
+  { tank, asOf }: Pick<Precheck, 'tank' | 'asOf'>,
+): Wallet => ({ network, sender: tank.address, chainNext: tank.nextSequence, asOf });
+
+/** The dearest transaction of a tank that gives coins and deploys contracts. */
+export const dearestOfTank = ({ movementFees: { gas, deploy } }: Pick<Precheck, 'movementFees'>): bigint =>
+  gas > deploy ? gas : deploy;
 
 function dearestOf(fees: readonly bigint[], count: number): bigint[] {
   return fees.toSorted((a, b) => (a < b ? 1 : -1)).slice(0, count);

@@ -5,7 +5,7 @@ import { readTankUse, sumOpenings, sumPaidByTank } from '../attempts/movements.t
 import { dearestPaid, type TankBudget } from '../attempts/paid-by-tank.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import type { SendContext } from '../send-context.ts';
-import { tankOf } from './prepare-wallet.ts';
+import { dearestOfTank, tankOf } from './prepare-wallet.ts';
 import { lockWallet, type Wallet } from './wallet-queries.ts';
 
 const SETTING_UNITS = 1_000_000n;
@@ -42,7 +42,7 @@ export async function readTankSpending(
   { tank, precheck, nowSeconds }: { tank: Wallet; precheck: Precheck; nowSeconds: number },
 ): Promise<bigint> {
   if (precheck.paidByTank === null)
-    return (await readTankUse(tx, tank, precheck.movementFees.deploy)).tankSpending;
+    return (await readTankUse(tx, tank, dearestOfTank(precheck))).tankSpending;
   const dearest = dearestPaid(precheck, capabilities.maxItemsPerTx);
   return await sumPaidByTank(tx, tank, { dearest, nowSeconds });
 }

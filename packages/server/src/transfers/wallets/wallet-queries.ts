@@ -25,6 +25,8 @@ export interface Wallet {
   sender: string;
   /** Null where the network has no sequences. */
   chainNext: bigint | null;
+  /** There: the block that its native coins are as of, or of a later one. */
+  asOf?: bigint | undefined;
 }
 
 /** The next numbers of a locked wallet. */
