@@ -1245,6 +1245,7 @@ create table public.transfer_attempt (
   fee_usd numeric(24,6),
   fee_payer text,
   openings numeric(39,0),
+  refused_at bigint,
   constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
   constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
   constraint transfer_attempt_openings_check CHECK ((openings >= (0)::numeric)),

@@ -65,6 +65,12 @@ test.each(NETWORKS)(
     expect(await attemptsOf(service, payout)).toEqual(['reserved']);
     expect(await statusOf(payout)).toBe('processing');
     await payout.chain.holdSigning(null);
+    // Where no sequence waits behind it, the signer is left alone for a minute, and longer each time.
+    if (network !== 'erc20') {
+      await runFor(processOf(payout));
+      expect(await attemptsOf(service, payout)).toEqual(['reserved']);
+      await moveClock(service, payout, 61);
+    }
     await processOf(payout).finish(network);
     expect(await attemptsOf(service, payout)).toEqual(['succeeded']);
     await expectPaidOnce(service, [payout]);
@@ -115,15 +121,9 @@ test('J3: what is held steps aside where another transaction waits behind it, an
   await expectPaidOnce(service, [first, second]);
 });
 
-test('an approval that is stored ends the wait', async () => {
-  const { first, second, process } = await holdTheFirst();
-  await runFor(process);
-  await first.chain.mine(4);
-  await runFor(process);
-  expect(await holdOf(first)).toHaveLength(1);
-  await first.chain.holdSigning(null);
-  const { merchantId } = first.merchant;
-  const id = decodeId('payoutBatch', first.batchId);
+/** Stores an approval of a payout. */
+async function approve({ merchant: { merchantId }, batchId }: Payout) {
+  const id = decodeId('payoutBatch', batchId);
   const approval = { approver: 'Ann', validUntil: 2_000_000_000, signature: '0x01' };
   const { clock, db } = service.app;
   await addApprover(service.app, merchantId, 'Ann', HER_KEY);
@@ -131,14 +131,32 @@ test('an approval that is stored ends the wait', async () => {
   const whose = { approverId, publicKey: HER_KEY, decision: 'approve', credentialId: null } as const;
   const statementDigest = createHash('sha256').update('the statement').digest();
   const now = { seconds: clock.nowSeconds(), realMs: clock.nowMs() };
-  await transact(db, (tx) =>
-    storeApproval(
-      tx,
-      merchantId,
-      { kind: 'payout', id: String(id), ...approval, ...whose, statementDigest },
-      now,
-    ),
-  );
+  const stored = { kind: 'payout', id: String(id), ...approval, ...whose, statementDigest } as const;
+  await transact(db, (tx) => storeApproval(tx, merchantId, stored, now));
+  return { id, merchantId, approval };
+}
+
+test('an approval that is stored ends the pause of a transaction without a sequence', async () => {
+  const payout = await newPayout(service, 'trc20', ONE);
+  await payout.chain.holdSigning('approvals');
+  await runFor(processOf(payout));
+  await payout.chain.holdSigning(null);
+  await runFor(processOf(payout));
+  expect(await attemptsOf(service, payout)).toEqual(['reserved']);
+  await approve(payout);
+  await processOf(payout).finish('trc20');
+  await expectPaidOnce(service, [payout]);
+});
+
+test('an approval that is stored ends the wait', async () => {
+  const { first, second, process } = await holdTheFirst();
+  await runFor(process);
+  await first.chain.mine(4);
+  await runFor(process);
+  expect(await holdOf(first)).toHaveLength(1);
+  await first.chain.holdSigning(null);
+  const { id, merchantId, approval } = await approve(first);
+  const { db } = service.app;
   expect(await holdOf(first)).toEqual([]);
   await process.finish('erc20');
   await expectPaidOnce(service, [first, second]);

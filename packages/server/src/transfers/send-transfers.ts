@@ -335,8 +335,8 @@ async function watchOpen(
 /** Where people have to act first, or the signer is away, what is sent already is watched all the same. */
 async function signOrWait(context: SendContext): Promise<BlockedBy> {
   try {
-    const blocked = await signReserved(context);
-    if (blocked === undefined) return 'none';
+    const { blocked, arePausing } = await signReserved(context);
+    if (blocked === undefined) return arePausing ? 'held' : 'none';
     if (blocked.reason === 'tank' || blocked.reason === 'reverts') {
       logWaiting(context, blocked.reason === 'tank' ? 'tank_low' : 'call_reverts');
       return 'stopped';

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CHARGE_FAULTS, type ChainCapabilities, type TxStatus } from '../chains/port/index.ts';
 import {
   type GroupState,
+  isPausing,
   judgeAttempt,
   judgeUnbuildable,
   nextRun,
@@ -283,6 +284,20 @@ test('J6: transfers that cannot be built are tried one by one, and one alone fai
   expect(judgeUnbuildable(transfersOf(1), 'no address')).toMatchObject([
     { to: 'failed', code: 'transfer_failed', message: expect.stringContaining('no address') },
   ]);
+});
+
+test('a refused attempt is asked for again after as long as it has waited, a minute to an hour', () => {
+  const seconds = fc.integer({ min: 0, max: 100_000 });
+  fc.assert(
+    fc.property(seconds, seconds, seconds, (createdAt, waited, later) => {
+      const refusedAt = createdAt + waited;
+      const pause = Math.min(3_600, Math.max(60, waited));
+      expect(isPausing({ refusedAt, createdAt }, refusedAt + later)).toBe(later < pause);
+      // Its clock ran ahead.
+      expect(isPausing({ refusedAt, createdAt }, refusedAt - 1 - later)).toBe(false);
+      expect(isPausing({ refusedAt: null, createdAt }, refusedAt)).toBe(false);
+    }),
+  );
 });
 
 describe('when a group runs next', () => {

@@ -277,6 +277,15 @@ export function blockSeconds(waitedSeconds: number): number {
   return Math.min(BLOCK_MAX_SECONDS, Math.max(BLOCK_MIN_SECONDS, waitedSeconds));
 }
 
+/** Whether an attempt that its signer refused is not asked for again yet. A clock that ran ahead holds nothing up. */
+export function isPausing(
+  { refusedAt, createdAt }: { refusedAt: number | null; createdAt: number },
+  nowSeconds: number,
+): boolean {
+  if (refusedAt === null || refusedAt > nowSeconds) return false;
+  return nowSeconds < refusedAt + blockSeconds(refusedAt - createdAt);
+}
+
 /** The state of a group after a run. */
 export interface GroupState {
   blockedBy: BlockedBy;

@@ -81,6 +81,8 @@ declare module '../platform/db/db.ts' {
       /** How many were signed. The others are in `transfer_version`. */
       versions: Generated<number>;
       /** The most that the newest version can cost, or the empty payment in its place; what it has cost, and what that was worth. */
+      /** When its signer last refused to sign it, where no sequence waits behind it. */
+      refused_at: bigint | null;
       fee_limit: string | null;
       fee_native: string | null;
       fee_usd: string | null;

@@ -13,7 +13,8 @@ import { isFill, paysNobody } from './movements.ts';
 
 // A signer that wants people to act signs nothing, and the attempt keeps its sequence: asked again, it may sign. But as soon
 // as another transaction of the wallet has a later sequence, that one waits too. The attempt then gives its sequence to an
-// empty payment, and its transfers wait without one, for longer each time, or until somebody releases them.
+// empty payment, and its transfers wait without one, for longer each time, or until somebody releases them. Where wallets have no
+// sequence nothing waits behind it: it stays as it is, and is asked for after the same pauses.
 
 /** An attempt that the signer does not sign before people have acted. */
 export interface BlockedAttempt {
@@ -33,7 +34,7 @@ const isRefusedToTank = ({ attempt, blocked }: BlockedAttempt) =>
 
 /**
  * Lets blocked attempts give up their sequences where others wait behind them, or a rotation waits for their wallet; movements of the gas
- * tank at once.
+ * tank at once. Those without a sequence pause.
  */
 export async function stepAside(
   tx: Tx,
@@ -41,6 +42,7 @@ export async function stepAside(
   list: readonly BlockedAttempt[],
   transfers: readonly TransferRow[],
 ): Promise<void> {
+  await pause(tx, context, list);
   for (const { attempt, blocked } of list) {
     if (attempt.sequence === null || isFill(attempt)) continue;
     await lockWalletOf(tx, attempt);
@@ -51,6 +53,23 @@ export async function stepAside(
     await abandonWithTransfers(tx, context, { attempt, verdicts, detail: blocked.message }, transfers);
     await block(tx, context, { attempt, blocked, transfers });
   }
+}
+
+/** A tank that is filled lets them go on at once. */
+async function pause(
+  tx: Tx,
+  { merchant: { merchantId }, nowSeconds }: SendContext,
+  list: readonly BlockedAttempt[],
+): Promise<void> {
+  const ids = list
+    .filter(({ attempt, blocked }) => attempt.sequence === null && blocked.reason !== 'tank')
+    .map(({ attempt }) => attempt.attempt_id);
+  if (ids.length === 0) return;
+  await sql`
+    update transfer_attempt set refused_at = ${nowSeconds}
+    where merchant_id = ${merchantId} and attempt_id = any(${ids}::uuid[]) and status = 'reserved'`.execute(
+    tx,
+  );
 }
 
 /** Only signed ones wait: a reserved one may be blocked as well. Behind the gas tank's, those of any merchant. */
@@ -137,6 +156,11 @@ export async function unblockGroup(
   nowMs: number,
 ): Promise<void> {
   await sql`delete from transfer_hold where merchant_id = ${merchantId} and group_id = ${groupId}`.execute(
+    tx,
+  );
+  await sql`
+    update transfer_attempt set refused_at = null
+    where merchant_id = ${merchantId} and group_id = ${groupId} and status = 'reserved' and refused_at is not null`.execute(
     tx,
   );
   const { rows } = await sql<{ is_open: boolean }>`

@@ -20,7 +20,7 @@ import {
   type TransferRow,
 } from '../queries.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { judgeUnbuildable } from '../states.ts';
+import { isPausing, judgeUnbuildable } from '../states.ts';
 import { assertNoticed, keyOfSender } from '../wallets/present-wallet.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
 import { abandonWithTransfers, lockWalletOf } from './abandon-attempt.ts';
@@ -36,14 +36,21 @@ type Built =
   | { attempt: AttemptRow; fault: UnbuildableTransfer }
   | BlockedAttempt;
 
+/** How far the signatures got. */
+export interface Signatures {
+  /** Why the signer waits for people with some, where it does. */
+  blocked: SigningBlocked | undefined;
+  /** Some are not asked for yet, as it has just refused them. */
+  arePausing: boolean;
+}
+
 /**
  * Builds and signs the reserved attempts, and stores their bytes before they are sent.
  *
- * @returns why the signer waits for people with some of them, where it does
  * @throws HistoryChanged, WalletRotated, SigningRefused, SignerUnavailable
  */
-export async function signReserved(context: SendContext): Promise<SigningBlocked | undefined> {
-  const { deps, run, merchant, groupIds } = context;
+export async function signReserved(context: SendContext): Promise<Signatures> {
+  const { deps, run, merchant, groupIds, nowSeconds } = context;
   // A copy that has been detected must not request signatures: each would take a number of the original.
   context.history.name ??= await assertSameHistory(deps.db);
   const history = context.history.name;
@@ -53,8 +60,11 @@ export async function signReserved(context: SendContext): Promise<SigningBlocked
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
   // of this database. Another attempt would then pay the rest of a batch twice.
-  const reserved = open.filter(({ status }) => status === 'reserved').toSorted(byWallet);
-  if (reserved.length > 0) await assertNoticed(deps.db, context);
+  const unsigned = open.filter(({ status }) => status === 'reserved');
+  const reserved = unsigned.filter((attempt) => !isPausing(timesOf(attempt), nowSeconds)).toSorted(byWallet);
+  const arePausing = reserved.length < unsigned.length;
+  if (reserved.length === 0) return { blocked: undefined, arePausing };
+  await assertNoticed(deps.db, context);
   const built = await callForEach(context, reserved, (attempt) =>
     build(context, { attempt, history }, transfers),
   );
@@ -72,8 +82,13 @@ export async function signReserved(context: SendContext): Promise<SigningBlocked
   });
   crashPoint('store.after-commit');
   await keepSignerJournal(deps.db, deps.chains, merchant);
-  return decidingRefusal(blocked.map((one) => one.blocked));
+  return { blocked: decidingRefusal(blocked.map((one) => one.blocked)), arePausing };
 }
+
+const timesOf = ({ refused_at: refusedAt, created_at: createdAt }: AttemptRow) => ({
+  refusedAt: refusedAt === null ? null : Number(refusedAt),
+  createdAt: Number(createdAt),
+});
 
 async function build(
   context: SendContext,
