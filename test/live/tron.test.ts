@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { TOKEN_CONTRACTS } from '../../packages/server/src/chains/addresses/token-contracts.ts';
 import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { watchTank } from '../../packages/server/src/custody/watch-tank.ts';
 import { examineLive } from '../../packages/server/src/operator/live-doctor.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
@@ -280,6 +281,21 @@ test('a payment above what the hot wallet holds has deposits swept that are wort
   expect(given.filter((one) => one === 'deposit:2')).toEqual([]);
   expect(lines).not.toContainEqual(expect.objectContaining({ waiting: 'call_reverts' }));
   await expectBooksAgree();
+});
+
+test('the alarm of a low tank has a minimum in TRX', async () => {
+  const logged: object[] = [];
+  const error = (...line: unknown[]) => logged.push(Object(line[0]));
+  const deps = { ...service.app, log: { ...service.app.log, error } as typeof service.app.log };
+  await watchTank(deps);
+  expect(logged).toEqual([]);
+  const { set } = settingCommands(service.app);
+  await set('custody.trx_minimum', '5000.00');
+  await watchTank(deps);
+  expect(logged).toEqual([
+    expect.objectContaining({ event: 'gas_tank_low', network: 'trc20', address: TANK }),
+  ]);
+  await set('custody.trx_minimum', '200.00');
 });
 
 test('what was decided after the wallets were read counts as if it were on its way', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NodeFault } from '../../packages/server/src/chains/simulated/node-faults.ts';
-import { expectLedgerWhole } from '../ledger.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { signElsewhere } from './elsewhere.ts';
 import {
@@ -171,5 +171,33 @@ test.each(CALLS)(
     });
   },
 );
+
+test('one status that cannot be read hides no outcome of the others, and people are told which it is', async () => {
+  const payout = await newPayout(service, 'trc20', [...TWO, { to: 'succeed', amount: '3.50' }]);
+  const { merchant, chain } = payout;
+  const unreadable = new Set<string>();
+  const lines: object[] = [];
+  const error = (...line: unknown[]) => lines.push(Object(line[0]));
+  const log = { ...service.app.log, error } as typeof service.app.log;
+  const process = new Process(service.app, merchant.merchantId, { unreadable, log });
+  const sent = () =>
+    asOwner<{ tx_id: string }>(
+      service,
+      "select tx_id from transfer_attempt where merchant_id = $1 and status = 'sent' order by attempt_id",
+      [merchant.merchantId],
+    );
+  while ((await sent()).length < 3) await process.step();
+  const [first] = await sent();
+  unreadable.add(first?.tx_id ?? '');
+  await moveClock(service, payout, 130);
+  for (let i = 0; i < 4; i++) await process.step();
+  expect(await sent()).toEqual([first]);
+  expect((await attemptsOf(service, payout)).toSorted()).toEqual(['sent', 'succeeded', 'succeeded']);
+  expect(lines).toContainEqual(expect.objectContaining({ tx_id: first?.tx_id }));
+  unreadable.clear();
+  await process.finish('trc20');
+  await chain.mine(1);
+  await expectPaidOnce(service, [payout]);
+});
 
 test('I1: after all of it ledger and chains agree', () => expectLedgerWhole(service));

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import type { App } from '../../packages/server/src/app.ts';
 import type { ChainRegistry } from '../../packages/server/src/chains/index.ts';
-import type { Chain, SignedTx } from '../../packages/server/src/chains/port/index.ts';
+import { type Chain, ChainUnavailable, type SignedTx } from '../../packages/server/src/chains/port/index.ts';
 import type { TransferSpec } from '../../packages/server/src/chains/port/port.ts';
 import { SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
 import { CHARGE_DECIDED_JOB } from '../../packages/server/src/payment-methods/charges/index.ts';
@@ -79,7 +79,7 @@ class Border {
 }
 
 /** The port, with a boundary before every call that builds, sends or reads. */
-function borderedChain(chain: Chain, border: Border): Chain {
+function borderedChain(chain: Chain, border: Border, unreadable?: ReadonlySet<string>): Chain {
   return {
     network: chain.network,
     capabilities: chain.capabilities,
@@ -103,7 +103,12 @@ function borderedChain(chain: Chain, border: Border): Chain {
     buildSweep: (spec) => border.around('build', () => chain.buildSweep(spec)),
     buildMovement: (spec) => border.around('build', () => chain.buildMovement(spec)),
     broadcast: (tx: SignedTx) => border.around('broadcast', () => chain.broadcast(tx)),
-    status: (tx: SignedTx) => border.around('status', () => chain.status(tx)),
+    status: (tx: SignedTx) =>
+      border.around('status', () => {
+        if (unreadable?.has(tx.txId))
+          throw new ChainUnavailable(chain.network, 'what became of it is not clear');
+        return chain.status(tx);
+      }),
     estimateFee: (kind, items) => chain.estimateFee(kind, items),
     precheck: (request) => chain.precheck(request),
     checkMandate: (signed) => chain.checkMandate(signed),
@@ -142,6 +147,8 @@ export interface ProcessOptions {
   /** Owners whose leases are free: processes that have died. */
   deadOwners?: readonly number[];
   log?: App['log'];
+  /** Ids of transactions of which the nodes show nothing that can be read. */
+  unreadable?: ReadonlySet<string>;
   /** Whether it sweeps where a wallet is short. */
   isSweeping?: boolean;
   /** Invoices of charges are paid otherwise by the time these are final. */
@@ -164,7 +171,7 @@ export class Process {
     const border = new Border(options.at ?? (() => {}));
     const chains: ChainRegistry = {
       ...app.chains,
-      of: (merchant, network) => borderedChain(app.chains.of(merchant, network), border),
+      of: (merchant, network) => borderedChain(app.chains.of(merchant, network), border, options.unreadable),
     };
     const deps = { ...app, chains, log: options.log ?? app.log };
     this.#app = app;

@@ -80,6 +80,23 @@ describe.skipIf(!hasAnvil())('before anything is signed on Tron', () => {
     expect(first + second + energy * 100n).toBe(one + other);
   });
 
+  test('one endpoint whose answers cannot be read holds no payment', async () => {
+    const merchant = local.open(node, { account: 45 });
+    await local.give('USDT', await merchant.sender('hot'), AMOUNT);
+    await local.mine(FINAL_BLOCKS);
+    const answers = [[], { EnergyLimit: '1' }, { EnergyUsed: -1 }, { EnergyLimit: 7, EnergyUsed: 7 }];
+    const odd = lying(node, (method, answer) => (method === 'wallet/triggerconstantcontract' ? {} : answer));
+    const unread = local.open({ ...odd, everywhere: async () => answers }, { account: 45 });
+    const request = transfersOf(item(freshRecipient()));
+    const { fees, reverting } = await merchant.precheck(request);
+    // What it takes is not known, and the most is not more than that of a recipient who never held the token.
+    expect(await unread.precheck(request)).toMatchObject({ fees, reverting, refused: null });
+    const { feeLimit } = await unread.buildTransfer(specOf({}, AMOUNT));
+    expect(feeLimit).toBe(fees[0]);
+    const none = local.open({ ...odd, everywhere: async () => [[]] }, { account: 45 });
+    expect((await none.precheck(request)).fees).toEqual(fees);
+  });
+
   test('a payment that reverts now is held by itself, unless one node alone says so; its reason is told where there is one', async () => {
     const merchant = local.open(node, { account: 42 });
     await local.give('USDT', await merchant.sender('hot'), AMOUNT);

@@ -8,6 +8,7 @@ import {
   UnbuildableTransfer,
 } from '../../../packages/server/src/chains/port/port.ts';
 import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
+import { comparedText, reducerOf } from '../../../packages/server/src/chains/tron/reduced.ts';
 import { classifyRefusal } from '../../../packages/server/src/chains/tron/send.ts';
 import type { TronChain } from '../../../packages/server/src/chains/tron/tron-chain.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
@@ -132,6 +133,33 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
     expect(await chain.balance(to, 'USDT', 'final')).toBe(0n);
   });
 
+  test('a price that one endpoint alone shows is not believed', async () => {
+    const cheap = (method: string, answer: unknown) =>
+      method === 'wallet/getchainparameters'
+        ? {
+            chainParameter: [
+              { key: 'getEnergyFee', value: 1 },
+              { key: 'getTransactionFee', value: 1 },
+            ],
+          }
+        : answer;
+    const liar = lying(node, cheap);
+    const alone = { ...liar, agreed: node.agreed.bind(node), agreedMany: node.agreedMany.bind(node) };
+    const { feeLimit = 0n } = await local.open(alone).buildTransfer(specOf());
+    expect(feeLimit).toBeGreaterThanOrEqual(131_000n * 120n);
+    // What is compared are the prices: versions of the node name other parameters.
+    const reduce = reducerOf(new Map());
+    const parameters = [
+      { key: 'getEnergyFee', value: 100 },
+      { key: 'getTransactionFee', value: 1_000 },
+    ];
+    const newer = [{ key: 'getOfTomorrow', value: 7 }, ...parameters, { key: 'getNothing' }];
+    const text = (chainParameter: object[]) =>
+      comparedText('wallet/getchainparameters', reduce('wallet/getchainparameters', { chainParameter }));
+    expect(text(newer)).toBe(text(parameters));
+    expect(text([{ key: 'getEnergyFee', value: 10 }])).not.toBe(text(parameters));
+  });
+
   test('the limit is enough for a recipient who never held the token, as one may be when the block is made', async () => {
     const { feeLimit = 0n } = await chain.buildTransfer(specOf({}, await chain.sender('deposit:1')));
     expect(feeLimit).toBeGreaterThanOrEqual(131_000n * 120n);
@@ -222,6 +250,37 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
       await passExpiration(tx, 3 * DAY_MS);
       expect(await chain.status(tx)).toMatchObject({ state: 'dead' });
     });
+
+    test('the proof for the next one reads no block again, and none that was replaced since', async () => {
+      const feed = { keepMs: 60_000 };
+      const txs = [await unsent(), await unsent()];
+      for (const tx of txs) await passExpiration(tx, 70_000);
+      let blocks = 0;
+      let isForged = false;
+      const watched = lying(node, (method, answer, [fields]) => {
+        const { id_or_num: asked, detail } = Object(fields);
+        if (method !== 'walletsolidity/getblock' || asked === undefined) return answer;
+        if (detail === true) blocks += 1;
+        return isForged && detail === false ? { ...Object(answer), blockID: forgedId(answer) } : answer;
+      });
+      const watching = local.open(watched, { feed });
+      const [one, other] = txs;
+      if (one === undefined || other === undefined) throw new Error('there are two');
+      expect(await watching.status(one)).toMatchObject({ state: 'dead' });
+      expect(blocks).toBeGreaterThan(0);
+      blocks = 0;
+      expect(await watching.status(one)).toMatchObject({ state: 'dead' });
+      expect(blocks).toBe(0);
+      expect(await watching.status(other)).toMatchObject({ state: 'dead' });
+      isForged = true;
+      await expect(watching.status(one)).rejects.toThrow(/replaced/);
+    });
+
+    /** Another block of the same number that begins as the reference of a transaction does. */
+    function forgedId(block: unknown): string {
+      const id = String(Object(block).blockID);
+      return `${id.slice(0, 32)}${'0'.repeat(32)}`;
+    }
 
     test('a node whose index lacks it, or whose blocks do, calls no paid transaction dead', async () => {
       const paid = await chain.buildTransfer(specOf());

@@ -1,34 +1,30 @@
 import { NETWORKS } from '@florin/contract/money';
 import type { ChainRegistry } from '../chains/index.ts';
-import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
-import { NIL_ID } from '../platform/db/ids/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
 import type { JobOutcome } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { readSettings } from '../tenancy/settings/index.ts';
 import { storeTank } from '../transfers/wallets/index.ts';
-import { CUSTODY_SETTINGS } from './settings.ts';
+import { readTankMinimum } from './settings.ts';
 
 /** Reads what the gas tanks hold: for the metrics, and to say in time that one has to be filled. */
 export const WATCH_TANK_JOB = 'custody.watch-tank';
 const EVERY_MS = 300_000;
-const SETTING_UNITS = 1_000_000n;
 
 /** Handles `WATCH_TANK_JOB`, of the installation. Without a network with real money it reads nothing. */
 export async function watchTank(
   deps: Pick<Platform, 'db' | 'clock' | 'log'> & { chains: Pick<ChainRegistry, 'readTank'> },
 ): Promise<JobOutcome> {
-  const { tankMinimum } = await readSettings(deps.db, { merchantId: NIL_ID, mode: 'live' }, CUSTODY_SETTINGS);
   for (const network of NETWORKS) {
     try {
       const tank = await deps.chains.readTank(network);
       if (tank === undefined) continue;
       const { address: sender, native } = tank;
       await storeTank(deps.db, { network, sender, native, readAt: deps.clock.nowSeconds() });
-      // The setting has six decimals of the network's own coin.
-      if (native < (tankMinimum * NATIVE_COINS[network].units) / SETTING_UNITS)
+      const { native: minimum, setting } = await readTankMinimum(deps.db, network);
+      if (native < minimum)
         deps.log.error(
           { event: 'gas_tank_low', network, address: sender, native: String(native) },
-          'the gas tank is below custody.tank_minimum: fill it, before payouts and sweeps wait for it',
+          `the gas tank is below ${setting}: fill it, before payouts and sweeps wait for it`,
         );
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;

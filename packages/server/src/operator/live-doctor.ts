@@ -5,14 +5,13 @@ import type { SignerStatus } from '@florin/signer/protocol';
 import type { App } from '../app.ts';
 import { findAccountFaults, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
-import { CUSTODY_SETTINGS } from '../custody/index.ts';
+import { readTankMinimum } from '../custody/index.ts';
 import { listPools } from '../payments/deposits/index.ts';
 import type { Config } from '../platform/config.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { listApprovers } from '../stores/approvers/index.ts';
 import { listMerchants } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { readSettings } from '../tenancy/settings/index.ts';
 import { isTurnedOn } from '../transfers/index.ts';
 import { contractCommands } from './contracts.ts';
 import { checkNetworksFile } from './networks.ts';
@@ -49,8 +48,6 @@ type Finding = Omit<LiveCheck, 'check'>;
 type NamedCheck = Check<LiveCheck['check'], Finding>;
 
 const ANSWER_MS = 3_000;
-/** Settings write coins with six decimals. */
-const SETTING_UNITS = 1_000_000n;
 /** So many decide what concerns every merchant. */
 const DECIDERS = 2;
 
@@ -262,17 +259,16 @@ function whileAway(error: unknown): undefined {
 }
 
 async function checkTank(app: App): Promise<Finding> {
-  const { tankMinimum } = await readSettings(app.db, { merchantId: NIL_ID, mode: 'live' }, CUSTODY_SETTINGS);
   const lines: string[] = [];
   const wants: string[] = [];
   for (const network of NETWORKS) {
     const tank = await app.chains.readTank(network);
     if (tank === undefined) continue;
-    const { name, units } = NATIVE_COINS[network];
+    const { name } = NATIVE_COINS[network];
     lines.push(`${tank.address} holds ${formatCoin(tank.native, network)} ${name}`);
-    const needed = (tankMinimum * units) / SETTING_UNITS;
+    const { native: needed, setting } = await readTankMinimum(app.db, network);
     if (tank.native >= needed) continue;
-    const atLeast = `at least custody.tank_minimum, ${formatCoin(needed, network)}`;
+    const atLeast = `at least ${setting}, ${formatCoin(needed, network)}`;
     wants.push(`Send it ${name}: ${atLeast}. Payouts and sweeps wait for it.`);
   }
   if (lines.length === 0)

@@ -4,12 +4,9 @@ import type { BlockedBy } from './blocked-by.ts';
 import { findActivationOf } from './charges/activations.ts';
 import { type AttemptRow, readOpenAttempts, readTransfers, type TransferRow } from './queries.ts';
 import type { SendContext } from './send-context.ts';
-import { nextRun } from './states.ts';
+import { ALARM_AFTER_SECONDS, nextRun } from './states.ts';
 
 // When a group runs again: what `nextRun` decides, of the state in which a run has left the group.
-
-/** Transfers that are undecided for longer are logged as a warning. */
-export const ALARM_AFTER_SECONDS = 120;
 
 /** What blocked a run, and when its sent attempts should be final. */
 export interface RunResult {

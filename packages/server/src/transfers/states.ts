@@ -257,6 +257,9 @@ const WAIT_DIVISOR = 10;
 const tenthOf = (ageSeconds: number, least: number, most: number): number =>
   Math.min(most, Math.max(least, (ageSeconds * MS_PER_SECOND) / WAIT_DIVISOR));
 
+/** Transfers that are undecided for longer are logged as a warning. */
+export const ALARM_AFTER_SECONDS = 120;
+
 /** The polling interval of undecided transfers, by the seconds since they were ordered. */
 export function pollIntervalMs(ageSeconds: number): number {
   return tenthOf(ageSeconds, POLL_MIN_MS, POLL_MAX_MS);

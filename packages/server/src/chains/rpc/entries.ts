@@ -72,12 +72,18 @@ export function readEndpoints(given: readonly EndpointEntry[], complain: Complai
       solid_url: solid,
     } = typeof one === 'string' ? { url: one, own: false } : one;
     const field = `endpoints[${place}]`;
-    const url = readUrl(text, isOwn, (wrong) => complain(field, wrong));
-    const first = seen.get(url);
-    if (first !== undefined) complain(field, `is the same as endpoints[${first}]: remove one of them`);
-    else seen.set(url, place);
-    if (solid === undefined) return { url, isOwn };
-    return { url, isOwn, solidUrl: readUrl(solid, isOwn, (wrong) => complain(`${field}.solid_url`, wrong)) };
+    // One node that agrees with itself would be two, also where it serves the final blocks of another entry.
+    const readOwn = (given: string, at: string) => {
+      const url = readUrl(given, isOwn, (wrong) => complain(at, wrong));
+      const first = seen.get(url) ?? place;
+      if (first !== place) complain(at, `is the same as endpoints[${first}]: remove one of them`);
+      seen.set(url, first);
+      return url;
+    };
+    const url = readOwn(text, field);
+    return solid === undefined
+      ? { url, isOwn }
+      : { url, isOwn, solidUrl: readOwn(solid, `${field}.solid_url`) };
   });
 }
 

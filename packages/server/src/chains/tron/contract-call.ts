@@ -43,6 +43,9 @@ export interface ConstantResult {
   energy: bigint;
 }
 
+/** What is known of a call where one endpoint's answer cannot be read: two are asked whether it reverts. */
+export const UNKNOWN_CALL: ConstantResult = { data: undefined, energy: 0n };
+
 /** @throws ChainUnavailable */
 export function readConstantResult(answer: unknown): ConstantResult {
   const { result, constant_result: words, energy_used: energy, transaction } = readRecord(answer, 'a call');

@@ -1,4 +1,3 @@
-import { ChainUnavailable } from '../port/port-errors.ts';
 import type { ChainIdentity } from '../rpc/endpoint.ts';
 import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
 import type { RpcAnswer } from '../rpc/messages.ts';
@@ -6,6 +5,7 @@ import { type Header, readHeader } from './headers.ts';
 import { tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode, type TronView } from './node.ts';
+import { tryRead } from './node-answers.ts';
 import { comparedText } from './reduced.ts';
 import { tronWire } from './wire.ts';
 
@@ -58,11 +58,4 @@ function findWrongChain(answer: RpcAnswer, genesisHash: string): string | undefi
   return first.hash === genesisHash ? undefined : `serves a chain with another first block (${first.hash})`;
 }
 
-function tryHeader(answer: unknown): Header | undefined {
-  try {
-    return readHeader(answer);
-  } catch (error) {
-    if (error instanceof ChainUnavailable) return undefined;
-    throw error;
-  }
-}
+const tryHeader = (answer: unknown): Header | undefined => tryRead(() => readHeader(answer));

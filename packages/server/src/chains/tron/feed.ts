@@ -1,8 +1,15 @@
+import { ExpiringMap } from '../blocks/expiring-map.ts';
 import { Snapshots, Turns } from '../blocks/snapshots.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { slicesOf } from '../rpc/slices.ts';
 import { type LoggedTransfer, readBlockTransfers } from './block-transfers.ts';
-import { BLOCKS_AT_ONCE, readFinalBlocks, readFinalHeaders } from './final-blocks.ts';
+import {
+  BLOCKS_AT_ONCE,
+  type IdBlock,
+  readFinalBlocks,
+  readFinalHeaders,
+  readWithIds,
+} from './final-blocks.ts';
 import { type Header, readHeader } from './headers.ts';
 import { areLinked, type FinalBlock, KeptBlocks } from './kept-blocks.ts';
 import { type TokensByAccount, tokensByAccount } from './listed-tokens.ts';
@@ -15,6 +22,8 @@ import { TipBlocks } from './tip.ts';
 const REFRESH_MS = 3_000;
 /** As long as the longest pause between two scans: then everything is read once more, in case a node left something out. */
 const KEEP_MS = 600_000;
+/** Of transactions in blocks of which the ids are kept: some twenty minutes of a busy day. */
+const KEPT_IDS_MAX = 150_000;
 
 export interface Snapshot {
   head: Header;
@@ -44,6 +53,8 @@ export class TronFeed {
   readonly #snapshots = new Snapshots<Snapshot>(() => this.#read());
   readonly #turns = new Turns();
   readonly #tipTurns = new Turns();
+  readonly #idTurns = new Turns();
+  #ids: ExpiringMap<bigint, IdBlock>;
 
   constructor(
     node: TronNode,
@@ -56,6 +67,7 @@ export class TronFeed {
     this.#keepMs = keepMs;
     this.#tip = new TipBlocks(node, this.#tokens, keepMs > 0);
     this.#kept = new KeptBlocks(keepMs);
+    this.#ids = this.#noIds();
   }
 
   /** @throws ChainUnavailable */
@@ -131,6 +143,42 @@ export class TronFeed {
       const transfers = await this.#tip.read({ head, floor: final.height + 1n });
       return transfers.filter(({ height }) => height >= from);
     });
+  }
+
+  /**
+   * Final blocks with the ids of their transactions: whoever asks next finds what was read before. They are the chain between two headers
+   * that the nodes show now.
+   *
+   * @throws ChainUnavailable, also where they were replaced since they were read
+   */
+  async finalIds(from: Header, to: Header): Promise<IdBlock[]> {
+    const heights = Array.from(
+      { length: Number(to.height - from.height) },
+      (_, i) => from.height + BigInt(i) + 1n,
+    );
+    const blocks: IdBlock[] = [];
+    for (const some of slicesOf(heights, BLOCKS_AT_ONCE))
+      blocks.push(...(await this.#idTurns.run(() => this.#readIds(some))));
+    const isChain = areLinked([from, ...blocks.map(({ header }) => header)]);
+    if (isChain && (blocks.at(-1)?.header ?? from).hash === to.hash) return blocks;
+    this.#ids = this.#noIds();
+    throw new ChainUnavailable('trc20', 'final blocks were replaced while they were read');
+  }
+
+  async #readIds(heights: readonly bigint[]): Promise<IdBlock[]> {
+    const kept = this.#ids;
+    const missing = heights.filter((height) => kept.get(height) === undefined);
+    const found = new Map<bigint, IdBlock>();
+    if (missing.length > 0)
+      for (const block of await readWithIds(this.#node, missing)) found.set(block.header.height, block);
+    const blocks = heights.flatMap((height) => found.get(height) ?? kept.get(height) ?? []);
+    for (const block of found.values()) kept.set(block.header.height, block, 1 + block.ids.length);
+    if (blocks.length < heights.length) throw unusable('a final block is missing');
+    return blocks;
+  }
+
+  #noIds(): ExpiringMap<bigint, IdBlock> {
+    return new ExpiringMap(this.#keepMs, KEPT_IDS_MAX);
   }
 
   /** Headers of final blocks, where two endpoints agree; a height that they do not have is absent. */

@@ -1,8 +1,8 @@
 import { FeeCeilingReached, SigningBlocked } from '../port/port-errors.ts';
-import { constantCall, readConstantResult } from './contract-call.ts';
+import { constantCall, readConstantResult, UNKNOWN_CALL } from './contract-call.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
-import { orUnavailable, readList, readNumber, readRecord, unusable } from './node-answers.ts';
+import { orUnavailable, readList, readNumber, readRecord, tryRead, unusable } from './node-answers.ts';
 
 /** USDT of mainnet, to somebody who never held it; to a holder it is half. What cannot be estimated may use so much. */
 export const TRANSFER_ENERGY = 131_000n;
@@ -30,12 +30,12 @@ export class PriceList {
     this.#node = node;
   }
 
-  /** One endpoint's word is enough: the ceiling bounds it. @throws ChainUnavailable */
+  /** By two endpoints' word: with a price that is too low payments burn what they may and fail. @throws ChainUnavailable */
   async read(): Promise<Prices> {
     const known = this.#known;
     if (known !== undefined && performance.now() - known.atMs < PRICES_MS) return known.prices;
     const answer = readRecord(
-      await orUnavailable(this.#node.call('wallet/getchainparameters', [{}])),
+      await orUnavailable(this.#node.agreed('wallet/getchainparameters', [{}])),
       'the parameters of the chain',
     );
     const parameters = readList(answer.chainParameter, 'the parameters of the chain').map((one) =>
@@ -64,7 +64,7 @@ export async function feeLimitOf(
   const data = Buffer.from(call.data).toString('hex');
   const fields = constantCall(call.owner, call.contract, data);
   const answer = await orUnavailable(node.call(ofView('head', 'triggerconstantcontract'), [fields]));
-  const result = readConstantResult(answer);
+  const result = tryRead(() => readConstantResult(answer)) ?? UNKNOWN_CALL;
   if (result.data === undefined && (await isReverting(node, fields)))
     throw new SigningBlocked(
       'trc20',

@@ -1,5 +1,4 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
-import { slicesOf } from '../rpc/slices.ts';
 import { blockRequest, type Infos, readBlockInfos, readIds } from './block-infos.ts';
 import { type Header, readHeader } from './headers.ts';
 import type { TronNode } from './node.ts';
@@ -48,19 +47,14 @@ function inOrderOf(ids: readonly string[], infos: Infos, { height }: Header): In
   return ordered;
 }
 
-/**
- * The ids of the transactions in final blocks, by the blocks themselves, which their ids stand for.
- *
- * @throws ChainUnavailable, also where the nodes lack one of the blocks
- */
-export async function* readFinalIds(node: TronNode, heights: readonly bigint[]): AsyncGenerator<string[]> {
-  for (const some of slicesOf(heights, BLOCKS_AT_ONCE)) {
-    const blocks = await readWithIds(node, some);
-    yield blocks.flatMap(({ ids }) => ids);
-  }
+/** A final block with the ids of its transactions, which its own id stands for. */
+export interface IdBlock {
+  header: Header;
+  ids: readonly string[];
 }
 
-async function readWithIds(node: TronNode, heights: readonly bigint[]) {
+/** @throws ChainUnavailable, also where the nodes lack one of the blocks */
+export async function readWithIds(node: TronNode, heights: readonly bigint[]): Promise<IdBlock[]> {
   const answers = await node.agreedMany(heights.map((height) => blockRequest('solid', height, true)));
   return heights.map((height, i) => {
     const block = readResult(answers[i]);

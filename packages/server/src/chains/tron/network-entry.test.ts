@@ -70,6 +70,20 @@ test.each<[name: string, changes: Partial<TronEntry>, lines: string[]]>([
     ['endpoints[0].solid_url is not encrypted: use https://, or mark your own node with "own": true'],
   ],
   [
+    'one node that would agree with itself on what is final',
+    {
+      endpoints: [
+        { url: 'https://one.example', own: false, solid_url: 'https://solid.example' },
+        { url: 'https://two.example', own: false, solid_url: 'https://solid.example/' },
+        'https://solid.example',
+      ],
+    },
+    [
+      'endpoints[1].solid_url is the same as endpoints[0]: remove one of them',
+      'endpoints[2] is the same as endpoints[0]: remove one of them',
+    ],
+  ],
+  [
     'a ceiling that no payment fits under',
     { fee_ceilings: { fee_limit: '1000000' } },
     ['fee_ceilings.fee_limit must be from 16000000 to 15000000000 sun'],

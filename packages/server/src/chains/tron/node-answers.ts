@@ -1,4 +1,5 @@
 import { tronOfAccount } from '@florin/signer/tron';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { answerReader } from '../rpc/read-answers.ts';
 
 // What a node answers is read field by field: anything but the expected form is `ChainUnavailable`.
@@ -7,6 +8,16 @@ const HEX = /^(?:[0-9a-f]{2})*$/i;
 const ACCOUNT_HEX = 40;
 
 export const { unusable, readRecord, readList, orUnavailable, readResult } = answerReader('trc20');
+
+/** What one endpoint of several says; undefined where it cannot be read: that counts as no answer. */
+export function tryRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return undefined;
+    throw error;
+  }
+}
 
 /** A whole number of JSON. A field that is 0 is left out. */
 export function readNumber(value: unknown, name: string): bigint {

@@ -9,12 +9,13 @@ import {
   PAUSED,
   readConstantResult,
   transferCall,
+  UNKNOWN_CALL,
 } from './contract-call.ts';
 import type { TronFeed } from './feed.ts';
 import { limitFor, MOVEMENT_SUN, type PriceList, TRANSFER_BANDWIDTH } from './fees.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
-import { readResult } from './node-answers.ts';
+import { readResult, tryRead } from './node-answers.ts';
 import type { TronWallets } from './reader.ts';
 import { readEnergy, readFinalTrx } from './resources.ts';
 import type { TronSigner } from './signing.ts';
@@ -100,7 +101,9 @@ async function tryTransfers(
   );
   const ask = (view: 'head' | 'solid', some: typeof calls) =>
     some.map(({ fields }) => ({ method: ofView(view, 'triggerconstantcontract'), params: [fields] }));
-  const answers = (await node.callMany(ask('head', calls))).map((one) => readConstantResult(readResult(one)));
+  const answers = (await node.callMany(ask('head', calls))).map(
+    (one) => tryRead(() => readConstantResult(readResult(one))) ?? UNKNOWN_CALL,
+  );
   const doubtful = calls.filter((_, i) => answers[i]?.data === undefined);
   const agreed = await node.agreedMany(ask('solid', doubtful));
   const reverting = new Set(

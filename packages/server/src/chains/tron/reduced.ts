@@ -5,6 +5,9 @@ import { type TokensByAccount, TRANSFER_TOPIC } from './listed-tokens.ts';
 // that are written out make no difference between two nodes. Of logs the transfers of listed tokens alone are kept: a block may hold
 // megabytes of others.
 
+/** Parameters of the chain that are read. */
+const PRICES = new Set<unknown>(['getEnergyFee', 'getTransactionFee']);
+
 type Fields = Record<string, unknown>;
 type Reduce = (answer: unknown) => unknown;
 
@@ -16,6 +19,7 @@ export function reducerOf(tokens: TokensByAccount): (method: string, answer: unk
     gettransactioninfobyid: info,
     gettransactioninfobyblocknum: (answer) => each(answer, info),
     triggerconstantcontract: reduceCall,
+    getchainparameters: reduceParameters,
     getaccount: (answer) => (isObject(answer) ? pick(answer, ['address', 'balance']) : answer),
   };
   return (method, answer) => (reducers[callOf(method)] ?? ((whole: unknown) => whole))(answer);
@@ -51,13 +55,15 @@ function reduceBlock(answer: unknown): unknown {
 /** `logs`: how many there are; each that is kept has its place among them. */
 function reduceInfo(answer: Fields, tokens: TokensByAccount): Fields {
   const { receipt, log, result } = answer;
+  const outcome = isObject(receipt) ? pick(receipt, ['result']) : receipt;
+  const transfers = Array.isArray(log) ? transfersAmong(log, tokens) : log;
   return present({
     ...pick(answer, ['id', 'blockNumber', 'blockTimeStamp', 'fee']),
     // A default that some nodes write out.
     result: result === 'SUCESS' ? undefined : result,
-    receipt: isObject(receipt) ? pick(receipt, ['result']) : receipt,
+    receipt: isObject(outcome) && Object.keys(outcome).length === 0 ? undefined : outcome,
     logs: Array.isArray(log) ? log.length : undefined,
-    log: Array.isArray(log) ? transfersAmong(log, tokens) : log,
+    log: isEmpty(transfers) ? undefined : transfers,
   });
 }
 
@@ -71,6 +77,13 @@ function transfersAmong(logs: readonly unknown[], tokens: TokensByAccount): unkn
     const isOtherEvent = isHex(topic, 64) && topic !== TRANSFER_TOPIC;
     return isOther || isOtherEvent ? [] : [{ place, ...kept }];
   });
+}
+
+/** Versions of the node name other parameters. */
+function reduceParameters(answer: unknown): unknown {
+  if (!isObject(answer) || !Array.isArray(answer.chainParameter)) return answer;
+  const read = answer.chainParameter.filter((one) => PRICES.has(Object(one).key));
+  return { chainParameter: read.map((one) => (isObject(one) ? pick(one, ['key', 'value']) : one)) };
 }
 
 function reduceCall(answer: unknown): unknown {

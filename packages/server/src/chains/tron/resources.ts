@@ -1,6 +1,6 @@
 import { NodeError } from '../rpc/node.ts';
 import { ofView, type TronNode } from './node.ts';
-import { isNothing, orUnavailable, readNumber, readRecord, unusable } from './node-answers.ts';
+import { isNothing, orUnavailable, readNumber, readRecord, tryRead, unusable } from './node-answers.ts';
 
 // What an account can pay fees with.
 
@@ -32,14 +32,16 @@ function readBalance(answer: unknown, address: string): bigint {
 
 /**
  * Energy that it has staked for, or was lent, and has not used: the least that an endpoint shows. It comes back by the second, so that no
- * two show the same.
+ * two show the same. An answer that cannot be read is none: one endpoint alone could hold all payments.
  *
  * @throws ChainUnavailable
  */
 export async function readEnergy(node: TronNode, address: string): Promise<bigint> {
   const request = { method: ofView('head', 'getaccountresource'), params: accountFields(address) };
   const answers = await node.everywhere(request);
-  const left = answers.filter((answer) => !(answer instanceof NodeError)).map(leftOf);
+  const left = answers.flatMap((answer) =>
+    answer instanceof NodeError ? [] : (tryRead(() => leftOf(answer)) ?? []),
+  );
   return left.reduce((least, one) => (one < least ? one : least), left[0] ?? 0n);
 }
 

@@ -4,7 +4,6 @@ import { ChainUnavailable } from '../port/port-errors.ts';
 import { readTransfers } from './block-transfers.ts';
 import { recipientOf } from './contract-call.ts';
 import type { TronFeed } from './feed.ts';
-import { readFinalHeaders, readFinalIds } from './final-blocks.ts';
 import type { Header } from './headers.ts';
 import { type TokensByAccount, tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
@@ -45,7 +44,7 @@ export async function readStatus(options: StatusOptions, tx: SignedTx): Promise<
     if (known.height > final.height) throw unusable('a transaction is final above the final block');
     return { ...known, state: known.state === 'included' ? 'final' : 'failed', final: true };
   }
-  const dead = await proveDead(node, asked, final);
+  const dead = await proveDead(feed, asked, final);
   if (dead !== undefined) return { state: 'dead', final: true, height: dead.height };
   const seen = readInfo(await orUnavailable(node.call(infoCall('head'), [{ value: tx.txId }])), asked);
   // A test network makes blocks as people ask for them.
@@ -117,10 +116,10 @@ function reasonOf(info: Record<string, unknown>): string {
  * @returns undefined where it may still be in a block
  * @throws ChainUnavailable where the nodes cannot prove it
  */
-async function proveDead(node: TronNode, { tx, signed }: Asked, final: Header): Promise<Header | undefined> {
+async function proveDead(feed: TronFeed, { tx, signed }: Asked, final: Header): Promise<Header | undefined> {
   if (final.timeMs < signed.expiration) return undefined;
   const reference = referenceOf(signed, final);
-  const header = (await readFinalHeaders(node, [reference.height])).get(reference.height);
+  const header = (await feed.finalHeaders([reference.height])).get(reference.height);
   if (header?.hash.slice(16, 32) !== reference.hash)
     throw new ChainUnavailable(
       'trc20',
@@ -129,12 +128,10 @@ async function proveDead(node: TronNode, { tx, signed }: Asked, final: Header): 
   // Blocks are 3 seconds apart or more, so that no later one is from before the expiration.
   const latest = header.height + (signed.expiration - header.timeMs) / BLOCK_MS + 1n;
   const last = latest < final.height ? latest : final.height;
-  const heights = Array.from(
-    { length: Number(last - header.height) },
-    (_, i) => header.height + BigInt(i) + 1n,
-  );
-  for await (const ids of readFinalIds(node, heights)) if (ids.includes(tx.txId)) return undefined;
-  return final;
+  const end = (await feed.finalHeaders([last])).get(last);
+  if (end === undefined) throw new ChainUnavailable('trc20', `the nodes lack the final block ${last}`);
+  const blocks = await feed.finalIds(header, end);
+  return blocks.some(({ ids }) => ids.includes(tx.txId)) ? undefined : final;
 }
 
 /**

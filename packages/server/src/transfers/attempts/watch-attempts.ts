@@ -6,6 +6,7 @@ import {
   UnbuildableTransfer,
 } from '../../chains/port/index.ts';
 import { crashPoint, enqueue } from '../../platform/jobs/index.ts';
+import { isLineDue } from '../../platform/observability/index.ts';
 import { dollarsOf } from '../../rates/index.ts';
 import { keepSignerJournal } from '../approvals/signer-journal.ts';
 import { auditJob } from '../blocks/audit-job.ts';
@@ -23,7 +24,13 @@ import {
 } from '../queries.ts';
 import { notifyOwners } from '../request-transfers.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { decideReplacement, judgeAttempt, REPLACE_AFTER_SECONDS, secondsSince } from '../states.ts';
+import {
+  ALARM_AFTER_SECONDS,
+  decideReplacement,
+  judgeAttempt,
+  REPLACE_AFTER_SECONDS,
+  secondsSince,
+} from '../states.ts';
 import { fillGap, storedGap } from '../wallets/fill-gap.ts';
 import { isOutdatedMove } from '../wallets/present-wallet.ts';
 import { readFirstOrdinal } from '../wallets/wallet-queries.ts';
@@ -88,11 +95,15 @@ export interface Watched {
   waiting: AttemptRow[];
 }
 
-/** Reads the status of sent attempts, sends unseen ones again, and writes the outcomes of decided ones. */
+/**
+ * Reads the status of sent attempts, sends unseen ones again, and writes the outcomes of decided ones.
+ *
+ * @throws ChainUnavailable where one cannot be read, after the outcomes of the others are written
+ */
 export async function watchSent(context: SendContext, sent: readonly AttemptRow[]): Promise<Watched> {
   const versions = await readVersions(context.deps.db, sent);
   const polled = await callForEach(context, sent, (attempt) =>
-    pollStatus(context, attempt, versions.get(attempt.attempt_id) ?? []),
+    tryPoll(context, attempt, versions.get(attempt.attempt_id) ?? []),
   );
   crashPoint('watch.looked');
   const outcomes = polled.flatMap(({ outcome }) => outcome ?? []);
@@ -106,6 +117,8 @@ export async function watchSent(context: SendContext, sent: readonly AttemptRow[
     });
     await recordOutcomes(context, await withDollars(context, outcomes));
   }
+  const unread = polled.find(({ unavailable }) => unavailable !== undefined)?.unavailable;
+  if (unread !== undefined) throw unread;
   const waiting = sent.filter((_, i) => polled[i]?.isWaiting === true);
   return { finality: finalityTimesOf(sent, polled), waiting };
 }
@@ -128,6 +141,25 @@ interface PollResult {
   outcome: AttemptOutcome | undefined;
   finalAt: number | undefined;
   isWaiting: boolean;
+  /** What became of it cannot be read for now. */
+  unavailable?: ChainUnavailable;
+}
+
+/** One that cannot be read hides no outcome of the others. Where it lasts people are told which one it is. */
+async function tryPoll(...of: Parameters<typeof pollStatus>): Promise<PollResult> {
+  try {
+    return await pollStatus(...of);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    const [context, attempt] = of;
+    if (sentFor(context, attempt) > ALARM_AFTER_SECONDS) {
+      const fields = { attempt_id: attempt.attempt_id, tx_id: attempt.tx_id, err: error };
+      const message = 'what became of a transaction cannot be read for long';
+      if (isLineDue(context.deps.log, `${attempt.attempt_id} ${message}`))
+        context.deps.log.error(fields, message);
+    }
+    return { outcome: undefined, finalAt: undefined, isWaiting: false, unavailable: error };
+  }
 }
 
 async function pollStatus(
