@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
 import { TOKEN_CONTRACTS } from '../../packages/server/src/chains/addresses/token-contracts.ts';
-import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
@@ -17,23 +16,9 @@ import { KEYS } from '../chains/solana/key-signer.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { startWholeSigner } from '../signer/whole-signer.ts';
+import { ETHEREUM_AWAY } from './ethereum-away.ts';
 
 const WITHIN = { timeout: 40_000, interval: 150 };
-const ETHEREUM_AWAY: EvmNetwork = {
-  name: 'an Ethereum that is away',
-  isTest: true,
-  endpoints: [{ url: 'http://127.0.0.1:1', isOwn: true }],
-  chainId: 31_337,
-  publicEndpoint: null,
-  genesisHash: `0x${'00'.repeat(32)}`,
-  tokens: {},
-  batchPayout: null,
-  sweeper: null,
-  collector: null,
-  finality: { tag: 'finalized', earlyConfirmations: null },
-  feeCeilings: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasPerTransaction: 1_000_000n },
-  explorer: null,
-};
 
 type Parts = Pick<SolanaStore, 'local' | 'service' | 'merchant' | 'signer' | 'env' | 'logged' | 'stop'>;
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { TOKEN_CONTRACTS } from '../../packages/server/src/chains/addresses/token-contracts.ts';
-import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { watchTank } from '../../packages/server/src/custody/watch-tank.ts';
 import { examineLive } from '../../packages/server/src/operator/live-doctor.ts';
@@ -27,26 +26,12 @@ import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { startWholeSigner } from '../signer/whole-signer.ts';
 import { type Boundary, GivenUp, Process } from '../transfers/process.ts';
+import { ETHEREUM_AWAY } from './ethereum-away.ts';
 import { startRatesProvider } from './rates-provider.ts';
 
 // A live store on a local Tron, with a signer behind its socket. Nothing answers for Ethereum.
 
 const WITHIN = { timeout: 40_000, interval: 150 };
-const ETHEREUM_AWAY: EvmNetwork = {
-  name: 'an Ethereum that is away',
-  isTest: true,
-  endpoints: [{ url: 'http://127.0.0.1:1', isOwn: true }],
-  chainId: 31_337,
-  publicEndpoint: null,
-  genesisHash: `0x${'00'.repeat(32)}`,
-  tokens: {},
-  batchPayout: null,
-  sweeper: null,
-  collector: null,
-  finality: { tag: 'finalized', earlyConfirmations: null },
-  feeCeilings: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasPerTransaction: 1_000_000n },
-  explorer: null,
-};
 const TANK = KEYS.hot(0).address;
 const HOT = KEYS.hot(1).address;
 
