@@ -122,6 +122,20 @@ describe.skipIf(!hasAnvil())('reading Tron', () => {
     await expect(local.open(lacking).scan(query('final'))).rejects.toThrow(/lack a transaction of the block/);
   });
 
+  test('a block that a gateway gives up is read in parts, which go on after a refusal', async () => {
+    const { address, cursor, txId } = await paid();
+    await local.mine(FINAL_BLOCKS);
+    const { faults } = local.node.endpoint;
+    const chain = local.open(own, { feed: { refreshMs: 0, keepMs: 600_000 } });
+    const scan = () => chain.scan({ level: 'final', cursor, watch: [address] });
+    faults.plan({ how: 'down', method: INFOS, times: Number.POSITIVE_INFINITY });
+    // From now on each is asked for alone.
+    await expect(scan()).rejects.toThrow(/answered 503/);
+    faults.plan({ how: 'limit', method: 'walletsolidity/gettransactioninfobyid' });
+    await expect(scan()).rejects.toThrow(/limits the rate of calls/);
+    expect((await scan()).transfers).toMatchObject([{ txId, amount: 7_000_000n }]);
+  });
+
   test('final blocks that fall to another fork and grow again are not taken from what was kept', async () => {
     const { address, cursor, txId } = await paid();
     await local.mine(FINAL_BLOCKS);

@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { type JsonPoster, UrlUnread } from '../../platform/outbound/index.ts';
-import { EndpointFailed, type RpcAnswer, type RpcWire } from './messages.ts';
+import { EndpointFailed, type RpcAnswer, type RpcPatience, type RpcWire } from './messages.ts';
 import type { NodeRequest } from './node.ts';
 import { slicesOf } from './slices.ts';
 
@@ -12,6 +12,7 @@ const BYTES_MAX = 16_777_216;
 const VERIFY_EVERY_MS = 3_600_000;
 const REST_MAX_MS = 60_000;
 const STATUS_BUSY = 429;
+const STATUS_TOO_LARGE = 413;
 const STATUS_BROKEN = 500;
 
 export interface Endpoint {
@@ -83,11 +84,30 @@ export class RpcEndpoint {
   async send(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
     try {
       await this.#verify();
-      const answers = await this.#sendAll(requests);
+      const [first] = requests;
+      const patience =
+        first?.isLarge === true && requests.length === 1 ? this.#deps.wire.patience?.(first) : undefined;
+      const answers = await (patience === undefined
+        ? this.#sendAll(requests)
+        : this.#sendPatiently(requests, patience));
       this.#failures = 0;
       return answers;
     } catch (error) {
       throw this.#failed(error);
+    }
+  }
+
+  async #sendPatiently(
+    requests: readonly NodeRequest[],
+    { timeoutMs, isDivisible }: RpcPatience,
+  ): Promise<RpcAnswer[]> {
+    try {
+      return await this.#exchange(requests, { timeoutMs });
+    } catch (error) {
+      const isGivenUp =
+        error instanceof EndpointFailed && (error.failure === 'timeout' || error.failure === 'broken');
+      if (!isDivisible || !isGivenUp) throw error;
+      throw new EndpointFailed('too_large', `${error.message}: it may be too large`);
     }
   }
 
@@ -103,7 +123,7 @@ export class RpcEndpoint {
     this.#lastFailure = error.message;
     this.#restsUntilMs = performance.now() + (isWrong ? REST_MAX_MS : Math.max(backOffMs, askedMs));
     // Another node may answer at the same URL when it is back.
-    if (error.failure !== 'busy') this.#verifiedAtMs = undefined;
+    if (error.failure !== 'busy' && error.failure !== 'broken') this.#verifiedAtMs = undefined;
     return error;
   }
 
@@ -158,7 +178,7 @@ export class RpcEndpoint {
     const small = await Promise.all(
       requests.map(async (one) => {
         try {
-          return await this.#exchange([one], BYTES_MAX / SINGLES_AT_ONCE);
+          return await this.#exchange([one], { bytesMax: BYTES_MAX / SINGLES_AT_ONCE });
         } catch (error) {
           if (error instanceof EndpointFailed && error.failure === 'too_large') return undefined;
           throw error;
@@ -166,11 +186,19 @@ export class RpcEndpoint {
       }),
     );
     const answers: RpcAnswer[] = [];
-    for (const [i, one] of requests.entries()) answers.push(...(small[i] ?? (await this.#exchange([one]))));
+    for (const [i, one] of requests.entries()) {
+      const timeoutMs = one.isLarge === true ? this.#deps.wire.patience?.(one)?.timeoutMs : undefined;
+      answers.push(
+        ...(small[i] ?? (await this.#exchange([one], timeoutMs === undefined ? {} : { timeoutMs }))),
+      );
+    }
     return answers;
   }
 
-  async #exchange(requests: readonly NodeRequest[], bytesMax?: number): Promise<RpcAnswer[]> {
+  async #exchange(
+    requests: readonly NodeRequest[],
+    { bytesMax, timeoutMs }: { bytesMax?: number; timeoutMs?: number } = {},
+  ): Promise<RpcAnswer[]> {
     const { wire } = this.#deps;
     const [first] = requests;
     const alone = first !== undefined && requests.length === 1 ? wire.answerMax?.(first) : undefined;
@@ -178,11 +206,12 @@ export class RpcEndpoint {
     const { status, retryAfter, body } = await this.#post(
       below(wire.usesSolidUrl?.(requests) === true ? this.#solidUrl : this.#url, wire.path(requests)),
       wire.write(requests),
-      most,
+      { bytesMax: most, timeoutMs },
     );
     if (status === STATUS_BUSY)
       throw new EndpointFailed('busy', 'limits the rate of calls (429)', retryAfter);
-    if (status >= STATUS_BROKEN) throw new EndpointFailed('busy', `answered ${status}`, retryAfter);
+    if (status === STATUS_TOO_LARGE) throw new EndpointFailed('too_large', `answered ${status}`);
+    if (status >= STATUS_BROKEN) throw new EndpointFailed('broken', `answered ${status}`, retryAfter);
     if (status !== 200 && !(wire.takesErrorStatus && body.startsWith('{')))
       throw new EndpointFailed('status', `answered ${status}`);
     return wire.read(body, requests.length).map((answer, i) => {
@@ -192,9 +221,10 @@ export class RpcEndpoint {
     });
   }
 
-  async #post(url: string, json: string, bytesMax: number) {
+  async #post(url: string, json: string, limits: { bytesMax: number; timeoutMs: number | undefined }) {
+    const { bytesMax } = limits;
     try {
-      return await this.#deps.poster.post(url, json, bytesMax);
+      return await this.#deps.poster.post(url, json, limits);
     } catch (error) {
       if (!(error instanceof UrlUnread)) throw error;
       throw unread(error, bytesMax);

@@ -6,6 +6,7 @@ export type RpcFailure =
   | 'timeout'
   | 'connection'
   | 'busy'
+  | 'broken'
   | 'status'
   | 'too_large'
   | 'not_json'
@@ -31,8 +32,28 @@ export function isAnswerTooLarge(error: unknown): boolean {
   return error.cause.failure === 'too_large' || error.cause.failure === 'timeout';
 }
 
+/** As `isAnswerTooLarge`, or as a gateway gave it up. */
+export function mayBeTooLarge(error: unknown): error is ChainUnavailable {
+  const isBroken =
+    error instanceof ChainUnavailable &&
+    error.cause instanceof EndpointFailed &&
+    error.cause.failure === 'broken';
+  return isBroken || isAnswerTooLarge(error);
+}
+
+/** Whether an endpoint said so, or gave up a question that had time. */
+export const isSurelyTooLarge = ({ cause }: ChainUnavailable): boolean =>
+  cause instanceof EndpointFailed && cause.failure === 'too_large';
+
 /** The result of one call, or the node's refusal. */
 export type RpcAnswer = { result: unknown } | { refusal: NodeError };
+
+export interface RpcPatience {
+  /** For the whole exchange. */
+  timeoutMs: number;
+  /** Its parts can be asked for: an answer that comes too late, or that a gateway gives up, is too large. */
+  isDivisible: boolean;
+}
 
 /** How calls travel to a node and back, over HTTP. */
 export interface RpcWire {
@@ -53,6 +74,8 @@ export interface RpcWire {
   read(body: string, count: number): RpcAnswer[];
   /** What is kept of a result, so that no large answer is held while others are read: what is read of it later, spelled one way. */
   reduce?(request: NodeRequest, result: unknown): unknown;
+  /** For a request that `isLarge` and is alone. */
+  patience?(request: NodeRequest): RpcPatience | undefined;
   /** The most bytes of an answer that is read alone (16 MiB). */
   answerMax?(request: NodeRequest): number | undefined;
 }

@@ -1,6 +1,8 @@
 export interface NodeRequest {
   method: string;
   params: readonly unknown[];
+  /** It was too much before: asked for alone, its answer has more time. */
+  isLarge?: boolean;
 }
 
 /**

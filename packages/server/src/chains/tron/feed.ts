@@ -12,6 +12,7 @@ import {
 } from './final-blocks.ts';
 import { type Header, readHeader } from './headers.ts';
 import { areLinked, type FinalBlock, KeptBlocks } from './kept-blocks.ts';
+import { LargeBlocks } from './large-blocks.ts';
 import { type TokensByAccount, tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
 import type { TronNode } from './node.ts';
@@ -54,6 +55,7 @@ export class TronFeed {
   readonly #turns = new Turns();
   readonly #tipTurns = new Turns();
   readonly #idTurns = new Turns();
+  readonly #large = new LargeBlocks();
   #ids: ExpiringMap<bigint, IdBlock>;
 
   constructor(
@@ -101,16 +103,26 @@ export class TronFeed {
 
   async #readBlocks(heights: readonly bigint[]): Promise<FinalBlock[]> {
     const kept = this.#kept;
-    const known = heights.flatMap((height) => kept.at(height) ?? []);
-    const missing = heights.filter((height) => !known.some(({ header }) => header.height === height));
-    const found = (await readFinalBlocks(this.#node, missing)).map(({ header, infos }) => ({
+    let blocks = heights.flatMap((height) => kept.at(height) ?? []);
+    const missing = heights.filter((height) => !blocks.some(({ header }) => header.height === height));
+    // The large ones last, each alone: what is whole is kept, whatever becomes of the next one.
+    const isLarge = (height: bigint) => this.#large.how(height) !== undefined;
+    const alone = missing.filter(isLarge).map((height) => [height]);
+    const together = missing.filter((height) => !isLarge(height));
+    for (const part of together.length === 0 ? alone : [together, ...alone]) {
+      const found = await this.#readPart(part);
+      blocks = [...blocks, ...found].sort((a, b) => (a.header.height < b.header.height ? -1 : 1));
+      await this.#compareWithKept(kept, blocks);
+      for (const block of found) kept.keep(block);
+    }
+    return blocks;
+  }
+
+  async #readPart(heights: readonly bigint[]): Promise<FinalBlock[]> {
+    return (await readFinalBlocks(this.#node, heights, this.#large)).map(({ header, infos }) => ({
       header,
       transfers: readBlockTransfers(infos, header.height, this.#tokens),
     }));
-    const blocks = [...known, ...found].sort((a, b) => (a.header.height < b.header.height ? -1 : 1));
-    await this.#compareWithKept(kept, blocks);
-    for (const block of found) kept.keep(block);
-    return blocks;
   }
 
   /** That these blocks are of the chain of those that are kept below and above them. */

@@ -1,6 +1,8 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
+import type { NodeRequest } from '../rpc/node.ts';
 import { blockRequest, type Infos, readBlockInfos, readIds } from './block-infos.ts';
 import { type Header, readHeader } from './headers.ts';
+import type { LargeBlocks } from './large-blocks.ts';
 import type { TronNode } from './node.ts';
 import { readHex, readResult } from './node-answers.ts';
 
@@ -30,8 +32,13 @@ export async function readFinalHeaders(
  * @throws ChainUnavailable, also where a transaction that the block itself names is missing: what a node keeps of transactions is not what
  *   it keeps of blocks, and it answers the same for a block that it does not have as for an empty one
  */
-export async function readFinalBlocks(node: TronNode, heights: readonly bigint[]): Promise<ReadBlock[]> {
-  const infos = await readBlockInfos({ view: 'solid', ask: (some) => node.agreedMany(some) }, heights);
+export async function readFinalBlocks(
+  node: TronNode,
+  heights: readonly bigint[],
+  large: LargeBlocks,
+): Promise<ReadBlock[]> {
+  const ask = (some: readonly NodeRequest[]) => node.agreedMany(some);
+  const infos = await readBlockInfos({ view: 'solid', ask, large }, heights);
   const blocks = await readWithIds(node, heights);
   return blocks.map(({ header, ids }, i) => ({ header, infos: inOrderOf(ids, infos[i] ?? [], header) }));
 }

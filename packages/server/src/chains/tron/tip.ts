@@ -3,6 +3,7 @@ import type { NodeRequest } from '../rpc/node.ts';
 import { blockRequest, readBlockInfos } from './block-infos.ts';
 import { type LoggedTransfer, readBlockTransfers } from './block-transfers.ts';
 import { type Header, readHeader } from './headers.ts';
+import { LargeBlocks } from './large-blocks.ts';
 import type { TokensByAccount } from './listed-tokens.ts';
 import type { TronNode } from './node.ts';
 import { readResult } from './node-answers.ts';
@@ -26,6 +27,7 @@ export class TipBlocks {
   readonly #node: TronNode;
   readonly #tokens: TokensByAccount;
   readonly #keeps: boolean;
+  readonly #large = new LargeBlocks();
   #known = new Map<bigint, TipBlock>();
 
   /** @param keeps false: each reading is a whole one */
@@ -75,7 +77,7 @@ export class TipBlocks {
     const heights = Array.from({ length: Number(highest - lowest) + 1 }, (_, i) => lowest + BigInt(i));
     // The transactions first: a block that is replaced in between shows by its id.
     const ask = (requests: readonly NodeRequest[]) => this.#node.callMany(requests);
-    const infos = await readBlockInfos({ view: 'head', ask }, heights);
+    const infos = await readBlockInfos({ view: 'head', ask, large: this.#large }, heights);
     const headers = await ask(heights.map((height) => blockRequest('head', height, false)));
     for (const [i, height] of heights.entries()) {
       const header = readHeader(readResult(headers[i]));

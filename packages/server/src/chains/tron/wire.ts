@@ -1,4 +1,11 @@
-import { EndpointFailed, parseBody, type RpcAnswer, type RpcWire, withoutUrls } from '../rpc/messages.ts';
+import {
+  EndpointFailed,
+  parseBody,
+  type RpcAnswer,
+  type RpcPatience,
+  type RpcWire,
+  withoutUrls,
+} from '../rpc/messages.ts';
 import { NodeError } from '../rpc/node.ts';
 import type { TokensByAccount } from './listed-tokens.ts';
 import { reducerOf } from './reduced.ts';
@@ -8,6 +15,12 @@ import { reducerOf } from './reduced.ts';
  * energy, of which a byte in a log takes 8.
  */
 const INFO_MAX = 67_108_864;
+
+/** Of answers that may be large, where they are asked for alone: 64 MiB in two minutes are 4.5 Mbit/s. */
+const PATIENCE: Readonly<Record<string, RpcPatience>> = {
+  gettransactioninfobyblocknum: { timeoutMs: 60_000, isDivisible: true },
+  gettransactioninfobyid: { timeoutMs: 120_000, isDivisible: false },
+};
 
 /** Each call is a POST to a path of its own. */
 export const TRON_HTTP: RpcWire = {
@@ -25,6 +38,7 @@ export function tronWire(tokens: TokensByAccount): RpcWire {
     ...TRON_HTTP,
     usesSolidUrl: ([request]) => request?.method.startsWith('walletsolidity/') === true,
     reduce: ({ method }, result) => reduce(method, result),
+    patience: ({ method }) => PATIENCE[method.split('/')[1] ?? ''],
     answerMax: ({ method }) => (method.endsWith('/gettransactioninfobyid') ? INFO_MAX : undefined),
   };
 }

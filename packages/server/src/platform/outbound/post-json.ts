@@ -21,37 +21,48 @@ export interface JsonAnswer {
   body: string;
 }
 
+interface PostLimits {
+  /** Of the answer (16 MiB); at most 64 MiB. */
+  bytesMax?: number | undefined;
+  /** Instead of the poster's own. */
+  timeoutMs?: number | undefined;
+}
+
 export interface JsonPoster {
   /**
    * Posts JSON and reads the answer, of any status. Redirects are not followed. User and password of the URL become
    * `Authorization`.
    *
-   * @param bytesMax of the answer (16 MiB); at most 64 MiB
    * @throws UrlUnread, which does not contain the URL
    */
-  post(url: string, json: string, bytesMax?: number): Promise<JsonAnswer>;
+  post(url: string, json: string, limits?: PostLimits): Promise<JsonAnswer>;
   close(): Promise<void>;
 }
 
 /** Posts to URLs of the operator, which may be in the operator's own network and may hold keys. */
-export function createJsonPoster({ ca, timeoutMs = TIMEOUT_MS }: JsonPosterOptions = {}): JsonPoster {
+export function createJsonPoster({
+  ca,
+  timeoutMs: usualMs = TIMEOUT_MS,
+}: JsonPosterOptions = {}): JsonPoster {
   const agent = createOperatorAgent(ca, {
     connections: CONNECTIONS_PER_ORIGIN,
     maxResponseSize: LARGE_BYTES_MAX,
   });
-  const exchange = async (url: string, json: string, bytesMax: number) => {
+  const exchange = async (url: string, json: string, { bytesMax, timeoutMs }: Required<PostLimits>) => {
     const { target, headers } = splitCredentials(url);
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.timeout(timeoutMs ?? usualMs);
     const options = { method: 'POST', signal, headers, body: json } as const;
     const { statusCode, headers: received, body } = await agent.request(target, options);
-    const bytes = await bytesOf(body, bytesMax);
+    const bytes = await bytesOf(body, bytesMax ?? BYTES_MAX);
     return { status: statusCode, retryAfter: secondsOf(received['retry-after']), bytes };
   };
   return {
-    post: async (url, json, bytesMax = BYTES_MAX) => {
-      const { bytes, ...answer } = await exchange(url, json, bytesMax).catch((error: unknown) => {
-        throw error instanceof UrlUnread ? error : new UrlUnread(failureOf(error));
-      });
+    post: async (url, json, { bytesMax, timeoutMs } = {}) => {
+      const { bytes, ...answer } = await exchange(url, json, { bytesMax, timeoutMs }).catch(
+        (error: unknown) => {
+          throw error instanceof UrlUnread ? error : new UrlUnread(failureOf(error));
+        },
+      );
       return { ...answer, body: textOf(bytes) };
     },
     close: () => agent.close(),

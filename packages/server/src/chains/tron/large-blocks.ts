@@ -1,0 +1,36 @@
+import { ExpiringMap } from '../blocks/expiring-map.ts';
+
+const KEPT_MS = 3_600_000;
+/** Transactions of large blocks, with the transfers that they have logged. */
+const KEPT_MAX = 300_000;
+const HEIGHTS_MAX = 10_000;
+
+type Info = Record<string, unknown>;
+
+/**
+ * Blocks that were too large for an exchange that had to hold several, or even one. What was read of one is kept, so that a reading that
+ * was refused in the middle goes on where it stopped.
+ */
+export class LargeBlocks {
+  readonly #known = new ExpiringMap<bigint, 'alone' | 'in parts'>(KEPT_MS, HEIGHTS_MAX);
+  readonly #infos = new ExpiringMap<string, Info>(KEPT_MS, KEPT_MAX);
+
+  /** How it has to be read; undefined: with others. */
+  how(height: bigint): 'alone' | 'in parts' | undefined {
+    return this.#known.get(height);
+  }
+
+  remember(height: bigint, how: 'alone' | 'in parts'): void {
+    if (this.#known.get(height) !== 'in parts') this.#known.set(height, how);
+  }
+
+  /** @param block its id: another block of the same height is another one */
+  info(block: string, id: string): Info | undefined {
+    return this.#infos.get(`${block} ${id}`);
+  }
+
+  keep(block: string, id: string, info: Info): void {
+    const logs = Array.isArray(info.log) ? info.log.length : 0;
+    this.#infos.set(`${block} ${id}`, info, 1 + logs);
+  }
+}
