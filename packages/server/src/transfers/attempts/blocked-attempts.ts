@@ -55,14 +55,16 @@ export async function stepAside(
   }
 }
 
-/** A tank that is filled lets them go on at once. */
+/** These pass without anybody who says so to us: a tank is filled, fees fall, a process notices a rotation. */
+const PASSES_ALONE: ReadonlySet<BlockReason> = new Set(['tank', 'fee', 'epoch', 'journal']);
+
 async function pause(
   tx: Tx,
   { merchant: { merchantId }, nowSeconds }: SendContext,
   list: readonly BlockedAttempt[],
 ): Promise<void> {
   const ids = list
-    .filter(({ attempt, blocked }) => attempt.sequence === null && blocked.reason !== 'tank')
+    .filter(({ attempt, blocked }) => attempt.sequence === null && !PASSES_ALONE.has(blocked.reason))
     .map(({ attempt }) => attempt.attempt_id);
   if (ids.length === 0) return;
   await sql`

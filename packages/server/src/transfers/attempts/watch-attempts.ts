@@ -102,9 +102,15 @@ export interface Watched {
  */
 export async function watchSent(context: SendContext, sent: readonly AttemptRow[]): Promise<Watched> {
   const versions = await readVersions(context.deps.db, sent);
-  const polled = await callForEach(context, sent, (attempt) =>
-    tryPoll(context, attempt, versions.get(attempt.attempt_id) ?? []),
-  );
+  // Where none of those that were asked together can be read, the network is away.
+  let away: PollResult[] = [];
+  const polled = await callForEach(context, sent, async (attempt) => {
+    const [last] = away;
+    if (last !== undefined && away.length >= context.chain.capabilities.callsAtOnce) return last;
+    const result = await tryPoll(context, attempt, versions.get(attempt.attempt_id) ?? []);
+    away = result.unavailable === undefined ? [] : [...away, result];
+    return result;
+  });
   crashPoint('watch.looked');
   const outcomes = polled.flatMap(({ outcome }) => outcome ?? []);
   if (outcomes.length > 0) {
