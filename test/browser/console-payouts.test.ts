@@ -215,6 +215,17 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await page.getByText('Waits for approval').waitFor();
     await page.getByText('Your session decides, which is weaker').waitFor();
     await looks(page, 'approval');
+    // As if something else were paid by now, and the page read it again as somebody came back to it.
+    await page.route('**/decision', async (route) => {
+      const response = await route.fetch();
+      const shown: object = await response.json();
+      await route.fulfill({ response, json: { ...shown, digest: `0x${'00'.repeat(32)}` } });
+    });
+    await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    await page.getByText('Changed since you opened it').waitFor();
+    expect(await page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0);
+    await page.unroute('**/decision');
+    await page.reload();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('dialog').getByText('Approve 12.35 USDT to 1 recipient').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();

@@ -48,10 +48,10 @@ async function submitted(by: Person): Promise<string> {
   return batch;
 }
 
-const decide = async (by: Person, batch: string, decision = 'approved') => {
+const decide = async (by: Person, batch: string, decision = 'approved', digest?: string) => {
   const { status, body } = await by.call(own(`/payout-batches/${batch}/decision`), {
     method: 'POST',
-    body: { decision },
+    body: { decision, digest },
   });
   const { error } = body as { error?: { message: string } };
   return [status, status === 200 ? body.status : error?.message];
@@ -75,7 +75,14 @@ test('a batch waits for somebody else, who decides signed in, after a fresh proo
   await forgetProof(service.app, approver);
   expect(await decide(approver, batch)).toEqual([403, expect.stringContaining('password')]);
   await approver.call('/console/api/proof', { method: 'POST', body: { password: 'gravel-otter-lantern' } });
-  expect(await decide(approver, batch)).toEqual([200, 'pending']);
+  const shown: { digest: string } = Object(
+    (await approver.call(own(`/payout-batches/${batch}/decision`))).body,
+  );
+  expect(await decide(approver, batch, 'approved', `0x${'00'.repeat(32)}`)).toEqual([
+    409,
+    expect.stringContaining('read it again'),
+  ]);
+  expect(await decide(approver, batch, 'approved', shown.digest)).toEqual([200, 'pending']);
   expect(await decide(approver, batch)).toEqual([
     400,
     expect.stringContaining('only a batch that is pending_approval'),

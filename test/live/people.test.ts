@@ -23,7 +23,7 @@ import { ADA } from '../../packages/signer/src/test-policy.ts';
 import { signIn } from '../console/people.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
-import { caller } from '../payouts/requests.ts';
+import { caller as requests } from '../payouts/requests.ts';
 import { refunds } from '../refunds/requests.ts';
 import { LiveStore } from './live-store.ts';
 
@@ -338,9 +338,18 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
       const { paymentId } = await store.paid(30);
       const id = await store.drafted(to(920, '1.00'));
       await store.signer.stop();
+      // Nobody is led to the weaker way meanwhile.
+      const { userId, email } = await signIn(store.service, store.merchant, 'approver');
+      const row = { name: 'Key', counter: 0, created_at_ms: 0, used_at_ms: null, user_id: userId };
+      const passkey = { ...makeAuthenticator().kept, ...row };
+      await store.service.app.db.insertInto('console_passkey').values(passkey).execute();
+      const { merchantId } = store.merchant;
+      const caller = { merchantId, mode: 'live', clockOffset: 0 } as const;
+      const deciding = { caller, user: { user_id: userId, email }, publicUrl: PAGE.origin };
+      expect(await wayOf(store.service.app, deciding)).toMatchObject({ kind: 'none', passkeys: [] });
       const balances = async () => (await store.merchant.sdk.balances.retrieve()).data;
       const before = await balances();
-      expect(await caller(store.service, store.merchant).submit(id)).toMatchObject({
+      expect(await requests(store.service, store.merchant).submit(id)).toMatchObject({
         status: 503,
         json: { errorCode: 'service_unavailable', message: expect.stringContaining('signer') },
       });

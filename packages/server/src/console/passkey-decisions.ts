@@ -27,7 +27,8 @@ const TIMEOUT_MS = 300_000;
 
 /** How somebody may decide, and what keeps them from a stronger way. */
 export interface Way {
-  kind: 'passkey' | 'session';
+  /** `none`: the signer is away, and the weaker way would use up the vote. */
+  kind: 'passkey' | 'session' | 'none';
   passkeys: OwnPasskey[];
   hint: string | null;
 }
@@ -46,7 +47,12 @@ export async function wayOf(deps: Deps, { caller, user, publicUrl }: Deciding): 
     const { rpID: rpId, origin } = passkeys.relyingParty(publicUrl);
     const own = known.map(({ credentialId, key }) => ({ credentialId, key, rpId, origin }));
     const counting = await signedApprovals.findCountingPasskeys(deps.chains, caller, own);
-    if (counting instanceof Fail) return session('The signer does not answer: try again later.');
+    if (counting instanceof Fail)
+      return {
+        kind: 'none',
+        passkeys: [],
+        hint: 'The signer does not answer, so nobody approves by passkey now: try again later.',
+      };
     if (counting.length > 0) return { kind: 'passkey', passkeys: counting, hint: null };
     return session(
       `The signer's policy does not name your passkey for ${origin}: the operator adds what ${named} shows.`,

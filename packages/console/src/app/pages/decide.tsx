@@ -1,4 +1,5 @@
-import { Alert, Table, Text } from '@mantine/core';
+import { Alert, Button, Table, Text } from '@mantine/core';
+import { useState } from 'react';
 import { Action, Facts, Section } from '../detail.tsx';
 import { amountText, NETWORK_NAMES, numbered } from '../format.tsx';
 import { useMay } from '../place.ts';
@@ -26,18 +27,34 @@ export function Decide({ resource, sum }: DecideProps) {
   const { path, query } = useDecision(resource);
   const shown = query.data;
   if (!mayApprove || shown === undefined) return null;
-  const { way, digest } = shown;
-  return KINDS.map(({ label, decision, isDangerous }) => (
-    <Action
-      key={label}
-      label={label}
-      question={questionOf(decision, sum)}
-      isDangerous={isDangerous}
-      {...(way === 'passkey'
-        ? { path: `${path}/passkey`, body: () => askPasskey(path, { decision, digest }) }
-        : { path, body: { decision } })}
-    />
-  ));
+  return <Choices key={path} path={path} shown={shown} sum={sum} />;
+}
+
+/** What somebody decides on is what they read when they opened the page, whatever is read again behind it. */
+function Choices({ path, shown: { way, digest }, sum }: { path: string; shown: Decision; sum: string }) {
+  const [seen, setSeen] = useState(digest);
+  if (digest !== seen)
+    return (
+      <Alert color="red" variant="outline" title="Changed since you opened it">
+        <Text size="sm">What is paid is not what you have read.</Text>
+        <Button mt="xs" variant="default" onClick={() => setSeen(digest)}>
+          I have read it again
+        </Button>
+      </Alert>
+    );
+  return KINDS.filter(({ decision }) => way !== 'none' || decision === 'rejected').map(
+    ({ label, decision, isDangerous }) => (
+      <Action
+        key={label}
+        label={label}
+        question={questionOf(decision, sum)}
+        isDangerous={isDangerous}
+        {...(way === 'passkey'
+          ? { path: `${path}/passkey`, body: () => askPasskey(path, { decision, digest: seen }) }
+          : { path, body: { decision, digest: seen } })}
+      />
+    ),
+  );
 }
 
 const isMarked = ({ is_new: isNew, looks_like: looksLike }: Recipient) => isNew || looksLike !== null;
@@ -68,7 +85,7 @@ const Marked = ({ shown: { recipients, currency } }: { shown: Decision }) => (
             </Table.Td>
             <Table.Td data-label="Why">
               {one.looks_like === null ? (
-                'never paid before'
+                'nobody has approved a payment to it before'
               ) : (
                 <Text size="sm" c="var(--bad)" className="digest">
                   looks like {one.looks_like}, which was paid before, and is another address
@@ -98,7 +115,13 @@ export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
         </Alert>
       )}
       {shown.hint !== null && (
-        <Alert color="orange" variant="outline" title="Your session decides, which is weaker">
+        <Alert
+          color="orange"
+          variant="outline"
+          title={
+            shown.way === 'none' ? 'It can only be rejected now' : 'Your session decides, which is weaker'
+          }
+        >
           {shown.hint}
         </Alert>
       )}

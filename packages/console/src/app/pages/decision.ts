@@ -18,7 +18,7 @@ export interface Decision {
   total: string;
   digest: string;
   recipients: Recipient[];
-  way: 'passkey' | 'session';
+  way: 'passkey' | 'session' | 'none';
   hint: string | null;
 }
 

@@ -102,7 +102,7 @@ interface Decidable {
   decide: (
     approverId: string,
     decision: Static<typeof Verdict>,
-    signed?: signedApprovals.SignedBy,
+    by: { signed: signedApprovals.SignedBy } | { digest: string | undefined },
   ) => Promise<PayoutBatch | Refund>;
 }
 
@@ -124,8 +124,8 @@ const PAYOUTS: Kind = {
     const batchId = decodeId('payoutBatch', id) ?? NIL_ID;
     return {
       subject: () => payoutStatement(deps.db, caller.merchantId, batchId),
-      decide: (approverId, decision, signed) =>
-        decideApproval(deps, caller, { batchId, approverId, decision, signed }),
+      decide: (approverId, decision, by) =>
+        decideApproval(deps, caller, { batchId, approverId, decision, ...by }),
     };
   },
 };
@@ -139,8 +139,8 @@ const REFUNDS: Kind = {
     const { refundId } = await findByOwnId(deps.db, id, caller.merchantId);
     return {
       subject: () => refundAuthorities.refundStatement(deps.db, caller.merchantId, refundId),
-      decide: async (approverId, verdict, signed) => {
-        const { refund } = await decideRefund(deps, caller, { refundId, approverId, verdict, signed });
+      decide: async (approverId, verdict, by) => {
+        const { refund } = await decideRefund(deps, caller, { refundId, approverId, verdict, ...by });
         return presentRefund(refund, null);
       },
     };
@@ -158,13 +158,21 @@ const decideRoute = (place: Place, { path, noun, words, answer, find }: Kind): R
     summary: `Approve ${words}, or reject it, which releases its money`,
     permission: { name: 'approve', isProofFresh: true },
     params,
-    body: Type.Object({ decision: Verdict }),
+    body: Type.Object({
+      decision: Verdict,
+      digest: Type.Optional(
+        Type.String({
+          description: 'As it was read: where something else is paid by now, nothing is decided.',
+        }),
+      ),
+    }),
     answer,
     refusals: ['resource_not_found', 'conflict'],
     handle: async (request) => {
+      const { decision, digest } = request.body;
       const decidable = await find(place.deps, request.caller, request.params.id);
       const approverId = await approverFor(place.deps, request, await decidingOf(place, request));
-      return { body: await decidable.decide(approverId, request.body.decision) };
+      return { body: await decidable.decide(approverId, decision, { digest }) };
     },
   });
 
@@ -178,16 +186,19 @@ const Content = Type.Object({
     Type.Object({
       address: Type.String(),
       amount: Type.String(),
-      is_new: Type.Boolean({ description: 'The merchant has never paid this address.' }),
+      is_new: Type.Boolean({
+        description: 'The merchant has never paid this address with the approval of people.',
+      }),
       looks_like: Type.Union([Type.String(), Type.Null()], {
         description:
           'An address that was paid before, has the same four characters at both ends, and is another one.',
       }),
     }),
   ),
-  way: Type.Union([Type.Literal('passkey'), Type.Literal('session')], {
+  way: Type.Union([Type.Literal('passkey'), Type.Literal('session'), Type.Literal('none')], {
     description:
-      'How the person decides: a signature of their passkey, or the session alone, which is weaker.',
+      'How the person decides: a signature of their passkey, or the session alone, which is weaker. `none`: the signer ' +
+      'does not answer, and it is only rejected.',
   }),
   hint: Type.Union([Type.String(), Type.Null()], {
     description: 'What keeps the person from deciding by passkey.',
@@ -276,7 +287,7 @@ const passkeyRoute = (place: Place, { path, noun, words, answer, find }: Kind): 
       const deciding = await decidingOf(place, request);
       const signed = await signedByPasskey(place.deps, deciding, { validUntil, credential });
       const approverId = await approverFor(place.deps, request, deciding);
-      const body = await decidable.decide(approverId, decision, signed);
+      const body = await decidable.decide(approverId, decision, { signed });
       await passkeys.noteUse(place.deps, credential);
       return { body };
     },

@@ -20,6 +20,8 @@ export interface Approval {
   decision: 'approved' | 'rejected';
   /** By the approver's key, for the signer of live money. */
   signed?: signedApprovals.SignedBy | undefined;
+  /** Of the items, as the approver read them. */
+  digest?: string | undefined;
 }
 
 /** The signer may still wait for signatures. */
@@ -63,6 +65,8 @@ export async function decideApproval(
     const isLate = signed !== undefined && approval.decision === 'approved' && SENDING.has(locked.status);
     if (!isLate) checkWaits(locked);
     await checkMayDecide(tx, locked, approval);
+    if (approval.digest !== undefined)
+      signedApprovals.checkContent(await authorityOf(tx, locked), approval.digest);
     const asked = { policy, time };
     if (signed === undefined || by === undefined) return await vote(tx, locked, approval, asked);
     const isKeptAlone = isLate || (await isSigningAgain(tx, locked, approval, asked));

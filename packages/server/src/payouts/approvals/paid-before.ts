@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
+import type { PaidAddress } from '../../transfers/recipients/index.ts';
 import type { BatchRow } from '../queries.ts';
 import '../tables.ts';
 
@@ -9,12 +10,12 @@ export async function listPaidAlike(
   merchantId: string,
   network: BatchRow['network'],
   looks: readonly string[],
-): Promise<string[]> {
-  const { rows } = await sql<{ address: string }>`
-    select distinct address from payout_item
-    where merchant_id = ${merchantId} and network = ${network} and status = 'succeeded'
-      and lower(left(replace(address, '0x', ''), 4) || right(address, 4)) = any(${looks}::text[])`.execute(
-    db,
-  );
-  return rows.map(({ address }) => address);
+): Promise<PaidAddress[]> {
+  const { rows } = await sql<PaidAddress>`
+    select i.address, bool_or(b.required_approvals > 0) as "isApproved"
+    from payout_item i join payout_batch b using (merchant_id, batch_id)
+    where i.merchant_id = ${merchantId} and i.network = ${network} and i.status = 'succeeded'
+      and lower(left(replace(i.address, '0x', ''), 4) || right(i.address, 4)) = any(${looks}::text[])
+    group by i.address`.execute(db);
+  return rows;
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 
+import type { PaidAddress } from '../../transfers/recipients/index.ts';
 import type { RefundRow } from '../queries.ts';
 import '../tables.ts';
 
@@ -50,14 +51,13 @@ export async function listRefundedAlike(
   merchantId: string,
   network: RefundRow['network'],
   looks: readonly string[],
-): Promise<string[]> {
-  const { rows } = await sql<{ address: string }>`
-    select distinct address from refund
+): Promise<PaidAddress[]> {
+  const { rows } = await sql<PaidAddress>`
+    select address, bool_or(required_approvals > 0) as "isApproved" from refund
     where merchant_id = ${merchantId} and network = ${network} and status = 'succeeded'
-      and lower(left(replace(address, '0x', ''), 4) || right(address, 4)) = any(${looks}::text[])`.execute(
-    db,
-  );
-  return rows.map(({ address }) => address);
+      and lower(left(replace(address, '0x', ''), 4) || right(address, 4)) = any(${looks}::text[])
+    group by address`.execute(db);
+  return rows;
 }
 
 /**

@@ -21,6 +21,8 @@ export interface RefundApproval {
   verdict: RefundVerdict;
   /** By the approver's key, for the signer of live money. */
   signed?: signedApprovals.SignedBy | undefined;
+  /** Of its item, as the approver read it. */
+  digest?: string | undefined;
 }
 
 export interface DecidedRefund {
@@ -71,6 +73,8 @@ export async function decideRefund(
     const isLate = signed !== undefined && approval.verdict === 'approved' && isUnderWay(refund);
     if (!isLate) checkWaits(refund);
     await checkMayDecide(tx, refund, approval.approverId);
+    if (approval.digest !== undefined)
+      signedApprovals.checkContent(await authorityOf(tx, refund), approval.digest);
     const asked = { delaySeconds, policy, time };
     const again = signed === undefined || isLate ? undefined : await signedAgain(tx, refund, approval, asked);
     if (signed !== undefined && by !== undefined)

@@ -59,6 +59,17 @@ export function subjectOf({ kind, merchantId, id, network, asset, items }: Autho
 }
 
 /**
+ * Compares what is paid with what somebody has read who decides by their session alone.
+ *
+ * @param digest of the items, as `statementFor` has it
+ * @throws Fail `conflict`
+ */
+export function checkContent(authority: Authority, digest: string): void {
+  if (statementOf(subjectOf(authority), 0).items !== digest)
+    throw new Fail('conflict', 'What is paid has changed since the page showed it: read it again.');
+}
+
+/**
  * Finds the approver in the signer's policy, by key. Where no signer asks, a passkey is its own word.
  *
  * @throws Fail `invalid_request` with param `approver`; `service_unavailable` where the signer does not answer

@@ -10,12 +10,14 @@ const base58 = digits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxy
 );
 const address = fc.oneof(hex, base58);
 
+const paid = (...addresses: string[]) => addresses.map((one) => ({ address: one, isApproved: true }));
+
 test('who was paid is known, in whatever case hex is written', () => {
   fc.assert(
     fc.property(address, fc.array(address), (own, others) => {
-      expect(markRecipient(own, [...others, own])).toEqual({ isNew: false, looksLike: null });
+      expect(markRecipient(own, paid(...others, own))).toEqual({ isNew: false, looksLike: null });
       if (own.startsWith('0x'))
-        expect(markRecipient(`0x${own.slice(2).toUpperCase()}`, [own]).isNew).toBe(false);
+        expect(markRecipient(`0x${own.slice(2).toUpperCase()}`, paid(own)).isNew).toBe(false);
     }),
   );
 });
@@ -27,17 +29,19 @@ test('the same four characters at both ends and others between them are a look-a
       const at = head + (place % (own.length - head - 4));
       const other = `${own.slice(0, at)}${own[at] === '2' ? '3' : '2'}${own.slice(at + 1)}`;
       expect(lookOf(other)).toBe(lookOf(own));
-      expect(markRecipient(other, [own])).toEqual({ isNew: true, looksLike: own });
+      expect(markRecipient(other, paid(own))).toEqual({ isNew: true, looksLike: own });
       // Whoever makes such an address has it paid a little first.
-      expect(markRecipient(other, [own, other])).toEqual({ isNew: false, looksLike: own });
+      expect(markRecipient(other, paid(own, other))).toEqual({ isNew: false, looksLike: own });
+      const unasked = [...paid(own), { address: other, isApproved: false }];
+      expect(markRecipient(other, unasked)).toEqual({ isNew: true, looksLike: own });
     }),
   );
 });
 
 test('in base58 another case is another address, and looks alike', () => {
   const own = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
-  expect(markRecipient(own.toLowerCase(), [own])).toEqual({ isNew: true, looksLike: own });
-  expect(markRecipient('TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8', [own])).toEqual({
+  expect(markRecipient(own.toLowerCase(), paid(own))).toEqual({ isNew: true, looksLike: own });
+  expect(markRecipient('TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8', paid(own))).toEqual({
     isNew: true,
     looksLike: null,
   });

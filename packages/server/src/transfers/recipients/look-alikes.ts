@@ -7,8 +7,15 @@ export const lookOf = (address: string): string => {
 /** Case is a checksum in hex, and another address in base58. */
 const sameAddress = (address: string) => (address.startsWith('0x') ? address.toLowerCase() : address);
 
+/** An address that a merchant has paid. */
+export interface PaidAddress {
+  address: string;
+  /** Whether people approved a payment to it: a small one without them is easily had, such as a refund to whichever address. */
+  isApproved: boolean;
+}
+
 export interface RecipientMark {
-  /** Whether the merchant has never paid this address. */
+  /** Whether the merchant has never paid this address with people's approval. */
   isNew: boolean;
   /** Another address that was paid and that this one looks like; also where this one was paid since, as a small payment is easily had. */
   looksLike: string | null;
@@ -18,9 +25,11 @@ export interface RecipientMark {
  * Compares a recipient with those who were paid before. Whoever wants money sent to them makes an address that looks like a
  * known one at both ends.
  */
-export function markRecipient(address: string, paid: readonly string[]): RecipientMark {
+export function markRecipient(address: string, paid: readonly PaidAddress[]): RecipientMark {
   const own = sameAddress(address);
-  const isNew = !paid.some((one) => sameAddress(one) === own);
-  const alike = paid.find((one) => lookOf(one) === lookOf(address) && sameAddress(one) !== own);
-  return { isNew, looksLike: alike ?? null };
+  const isNew = !paid.some((one) => one.isApproved && sameAddress(one.address) === own);
+  const alike = paid.find(
+    (one) => lookOf(one.address) === lookOf(address) && sameAddress(one.address) !== own,
+  );
+  return { isNew, looksLike: alike?.address ?? null };
 }
