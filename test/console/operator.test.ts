@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEntries } from '../../packages/server/src/audit/index.ts';
+import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
@@ -138,6 +139,36 @@ test('what fails is listed with its cause and runs again when the operator says 
   expect((await post(fresh, path, { merchant_id })).status).toBe(200);
   const [again] = await failing();
   expect(Date.parse(again.due_at)).toBeLessThanOrEqual(service.app.clock.nowMs());
+});
+
+test('an address is put on the risk list by an operator with a fresh proof, and taken off; others only look', async () => {
+  const fresh = await signIn(service, { merchantId: NIL_ID, storeId: NIL_ID }, 'operator');
+  const list = `${OPERATOR}/risk-list`;
+  const { fail: address } = testAddresses('erc20');
+  const entry = { network: 'erc20', address: address.toLowerCase(), reason: 'Court order' };
+  const listed = async () => (await get(auditor, list)).body.data;
+  expect(await listed()).toEqual([]);
+  for (const who of [auditor, owner]) expect((await post(who, list, entry)).status).toBe(403);
+  expect((await get(owner, list)).status).toBe(403);
+  expect((await post(fresh, list, { ...entry, address: '0x1' })).body.error.param).toBe('address');
+  expect((await post(fresh, list, { ...entry, network: 'bitcoin' })).body.error.param).toBe('network');
+  for (const reason of ['Court order', 'Theft']) {
+    expect((await post(fresh, list, { ...entry, reason })).status).toBe(200);
+    // As the address is checked, however it was typed.
+    expect(await listed()).toEqual([{ ...entry, address, reason }]);
+  }
+  const { network } = entry;
+  expect((await post(auditor, `${list}/remove`, { network, address })).status).toBe(403);
+  await forgetProof(service.app, fresh);
+  expect((await post(fresh, `${list}/remove`, { network, address })).body.error.param).toBe('proof');
+  expect((await post(fresh, list, entry)).body.error.param).toBe('proof');
+  const other = await signIn(service, { merchantId: NIL_ID, storeId: NIL_ID }, 'operator');
+  expect((await post(other, `${list}/remove`, { network, address })).status).toBe(200);
+  expect((await post(other, `${list}/remove`, { network, address })).status).toBe(409);
+  expect(await listed()).toEqual([]);
+  const entries = await listEntries(service.app.db, NIL_ID, { limit: 50 });
+  const ends = entries.filter(({ action, phase }) => action.endsWith('RiskAddress') && phase === 'done');
+  expect(ends.map(({ action }) => action)).toEqual(['removeRiskAddress', 'addRiskAddress', 'addRiskAddress']);
 });
 
 test('the state of the installation has every network, and no merchant sees it', async () => {

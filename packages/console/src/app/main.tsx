@@ -52,6 +52,7 @@ const router = createRouter({
       operatorPage('/stores', () => import('./pages/operator/stores.tsx'), 'AllStoresPage'),
       operatorPage('/merchants', () => import('./pages/operator/merchants.tsx'), 'MerchantsPage'),
       operatorPage('/merchants/$id', () => import('./pages/operator/statement.tsx'), 'MerchantStatementPage'),
+      operatorPage('/risk', () => import('./pages/operator/risk.tsx'), 'RiskPage'),
       operatorPage('/jobs', () => import('./pages/operator/jobs.tsx'), 'JobsPage'),
     ]),
     shell.addChildren([

@@ -40,6 +40,7 @@ export const OPERATOR_SECTIONS: readonly SectionLink[] = [
   { folder: 'health', title: 'Health', group: 'Installation' },
   { folder: 'stores', title: 'Stores', group: 'Installation' },
   { folder: 'merchants', title: 'Merchants', group: 'Installation' },
+  { folder: 'risk', title: 'Risk list', group: 'Installation' },
   { folder: 'jobs', title: 'Failing jobs', group: 'Installation' },
 ];
 

@@ -14,6 +14,7 @@ import { overviewRoutes } from './routes/overview-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
+import { riskRoutes } from './routes/risk-routes.ts';
 import { searchRoutes } from './routes/search-routes.ts';
 import { statementRoutes } from './routes/statement-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
@@ -52,6 +53,7 @@ export function createConsole(
       ...ownRoutes(place),
       ...storeRoutes(deps),
       ...operatorRoutes(deps),
+      ...riskRoutes(deps),
       ...installationRoutes,
       ...keyRoutes(deps),
       ...requestRoutes(deps),

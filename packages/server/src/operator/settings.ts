@@ -1,10 +1,9 @@
-import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import {
   addRiskAddress,
-  checkAddress,
   listRiskAddresses,
   removeRiskAddress,
+  riskAddressOf,
 } from '../chains/addresses/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import { EVENT_SETTINGS } from '../events/index.ts';
@@ -29,7 +28,6 @@ import {
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
 import { merchantBy } from './context.ts';
-import { networkBy } from './networks.ts';
 
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(PAYMENT_SETTINGS),
@@ -100,26 +98,15 @@ export function settingCommands(app: App) {
 
 const RISK_LIST_SHOWN = 1_000;
 
-/** @throws Fail if the network or the address is invalid */
-function canonicalOf(networkText: string, address: string): { network: Network; address: string } {
-  const network = networkBy(networkText);
-  const check = checkAddress(network, address, { allowProgramOwned: true });
-  if (check.ok) return { network, address: check.canonical };
-  throw new Fail('invalid_request', {
-    message: `${address} is no ${network} address (${check.code}).`,
-    param: 'address',
-  });
-}
-
 export function riskCommands(app: App) {
   return {
     add: async (networkText: string, text: string, reason: string) => {
-      const entry = { ...canonicalOf(networkText, text), reason };
+      const entry = { ...riskAddressOf(networkText, text), reason };
       await addRiskAddress(app.db, entry, app.clock.nowMs());
       return entry;
     },
     remove: async (networkText: string, text: string) => {
-      const { network, address } = canonicalOf(networkText, text);
+      const { network, address } = riskAddressOf(networkText, text);
       if (await removeRiskAddress(app.db, network, address)) return { network, address, removed: true };
       throw new Fail('resource_not_found', `${address} is not on the risk list of ${network}.`);
     },

@@ -1,6 +1,8 @@
-import type { Network } from '@florin/contract/money';
+import { NETWORKS, type Network } from '@florin/contract/money';
 import type { Db } from '../../platform/db/index.ts';
 import { prepared } from '../../platform/db/statements/index.ts';
+import { invalidParam } from '../../platform/fail.ts';
+import { checkAddress } from './check.ts';
 
 declare module '../../platform/db/db.ts' {
   interface Tables {
@@ -30,6 +32,15 @@ export async function findSanctioned(
     select address from risk_address
     where network = ${network} and address = any(${[...new Set(addresses)]}::text[])`.execute(db);
   return new Set(rows.map((row) => row.address));
+}
+
+/** An address that somebody typed, in the form in which the list has it. @throws Fail param `network` or `address` */
+export function riskAddressOf(networkText: string, text: string): { network: Network; address: string } {
+  const network = NETWORKS.find((known) => known === networkText);
+  if (network === undefined) throw invalidParam('network', `The network is one of ${NETWORKS.join(', ')}.`);
+  const check = checkAddress(network, text, { allowProgramOwned: true });
+  if (check.ok) return { network, address: check.canonical };
+  throw invalidParam('address', `${text} is no ${network} address (${check.code}).`);
 }
 
 /** Lists an address; one that is listed gets the new reason. `nowMs`: real time. */

@@ -1,0 +1,66 @@
+import Type from 'typebox';
+import {
+  addRiskAddress,
+  listRiskAddresses,
+  removeRiskAddress,
+  riskAddressOf,
+} from '../../chains/addresses/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import { defineRoute, type Route } from '../../platform/http/index.ts';
+import type { ConsoleDeps } from '../accounts/index.ts';
+import { DONE, Done, needs, Text } from './own.ts';
+
+const PATH = '/console/api/operator/risk-list';
+const SHOWN = 1_000;
+const common = { scope: 'read' as const, tag: 'Operator' };
+const Address = { network: Text(16), address: Text(256) };
+
+/** Addresses that get nothing and whose money is seized, of the whole installation: as `florin risk` has them. */
+export const riskRoutes = ({ db, clock }: Pick<ConsoleDeps, 'db' | 'clock'>): Route[] => [
+  defineRoute({
+    ...common,
+    method: 'GET',
+    path: PATH,
+    operationId: 'listRiskAddresses',
+    summary: `The risk list by network and address, at most ${SHOWN}`,
+    permission: needs('see_installation'),
+    answer: Type.Object({
+      data: Type.Array(
+        Type.Object({ network: Type.String(), address: Type.String(), reason: Type.String() }),
+      ),
+    }),
+    refusals: [],
+    handle: async () => ({ body: { data: await listRiskAddresses(db, { limit: SHOWN }) } }),
+  }),
+  defineRoute({
+    ...common,
+    method: 'POST',
+    path: PATH,
+    operationId: 'addRiskAddress',
+    summary: 'Put an address on the risk list, or give it another reason; it counts at once, on every node',
+    permission: needs('operate', true),
+    body: Type.Object({ ...Address, reason: Text(500) }),
+    answer: Done,
+    refusals: [],
+    handle: async ({ body: { network, address, reason } }) => {
+      await addRiskAddress(db, { ...riskAddressOf(network, address), reason }, clock.nowMs());
+      return DONE;
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'POST',
+    path: `${PATH}/remove`,
+    operationId: 'removeRiskAddress',
+    summary: 'Take an address off the risk list; what was seized stays seized',
+    permission: needs('operate', true),
+    body: Type.Object(Address),
+    answer: Done,
+    refusals: ['conflict'],
+    handle: async ({ body: { network, address: text } }) => {
+      const { network: on, address } = riskAddressOf(network, text);
+      if (await removeRiskAddress(db, on, address)) return DONE;
+      throw new Fail('conflict', `${address} is not on the risk list of ${on}.`);
+    },
+  }),
+];
