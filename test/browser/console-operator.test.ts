@@ -125,6 +125,29 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await Promise.all([owner, operator, auditor].map((one) => one.page.context().close()));
   });
 
+  /** One action alone, what nobody has done, and the log as a file. */
+  async function readAuditLog(page: Page) {
+    await page.getByLabel('Action').fill('changeRole');
+    await page.keyboard.press('Enter');
+    await page.getByText('removeUser', { exact: true }).first().waitFor({ state: 'hidden' });
+    expect(page.url()).toContain('action=changeRole');
+    await page.getByLabel('Who').fill('nobody@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText('removeUser', { exact: true }).first().waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download JSON lines' }).click(),
+    ]);
+    const [first, ...rest] = readFileSync(await file.path(), 'utf8')
+      .trimEnd()
+      .split('\n');
+    expect(JSON.parse(first ?? '')).toMatchObject({ number: 1, previous_hash: '0'.repeat(64) });
+    const newest: { number: number; hash: string } = JSON.parse(rest.at(-1) ?? '');
+    expect(newest.number).toBe(rest.length + 1);
+    await page.getByText(`--noted ${newest.number}:${newest.hash}`).waitFor();
+  }
+
   test('team: somebody is invited, gets another role and is removed; the audit log says so', {
     timeout: LONG_MS,
   }, async () => {
@@ -163,6 +186,7 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await page.getByText('removeUser', { exact: true }).first().waitFor();
     await page.getByText('Show', { exact: true }).first().click();
     await looks(page, 'audit');
+    await readAuditLog(page);
     expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([]);
     await page.context().close();
     const developer = await signIn('developer');
@@ -235,7 +259,7 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await page.getByRole('textbox', { name: /^Description/ }).fill(HOSTILE);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('This is not an amount').waitFor();
-    await page.getByLabel(/^Amount/).fill('12.50');
+    await page.getByRole('textbox', { name: /^Amount/ }).fill('12.50');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('row', { name: /12\.50 USD.*active/ }).waitFor();
     await looks(page, 'payment-links');

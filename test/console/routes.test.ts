@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type App, createApiServer, migrateAll, openApp } from '../../packages/server/src/app.ts';
-import { listEntries, verifyAudit } from '../../packages/server/src/audit/index.ts';
+import { type AuditEntry, listEntries, verifyAudit } from '../../packages/server/src/audit/index.ts';
 import { signIns, users } from '../../packages/server/src/console/accounts/index.ts';
 import { createConsole } from '../../packages/server/src/console/index.ts';
 import { INSTALLATION_ROLES, permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
@@ -262,6 +262,31 @@ test('fault 82: an authenticator is set up, its code asked for, and the cookie o
   expect((await signIn({ code: confirmed.body.recovery_codes[0] })).body).toEqual({ status: 'signed_in' });
 });
 
+/** What somebody who has a file of the log finds out with SHA-256 alone: each entry says all that its hash covers. */
+function expectChained(newestFirst: AuditEntry[]): void {
+  let previous = '0'.repeat(64);
+  for (const [index, entry] of newestFirst.toReversed().entries()) {
+    const covered = [
+      'florin-audit-v1',
+      merchantId,
+      String(entry.number),
+      String(Date.parse(entry.at)),
+      entry.actor_kind,
+      entry.actor,
+      entry.origin,
+      entry.action,
+      entry.phase,
+      entry.attempt === null ? null : String(entry.attempt),
+      entry.request_id,
+      JSON.stringify(entry.details),
+      entry.previous_hash,
+    ];
+    const hash = createHash('sha256').update(JSON.stringify(covered)).digest('hex');
+    expect([entry.number, entry.previous_hash, entry.hash]).toEqual([index + 1, previous, hash]);
+    previous = hash;
+  }
+}
+
 test('changes of users ask for a proof of the last 5 minutes, are audited with before and after, and hold no secret', {
   timeout: LONG_MS,
 }, async () => {
@@ -290,6 +315,23 @@ test('changes of users ask for a proof of the last 5 minutes, are audited with b
     expect(JSON.stringify(entries).includes(secret)).toBe(false);
   const log = await call(owner.browser, 'GET', `/console/api/merchants/${merchant}/audit-log?limit=5`);
   expect(log.body.data).toHaveLength(5);
+  const found = async (query: string) => {
+    const filtered = `/console/api/merchants/${merchant}/audit-log?limit=500&${query}`;
+    const { status, body } = await call(owner.browser, 'GET', filtered);
+    return { status, actions: (body.data ?? []).map(({ action }: { action: string }) => action) };
+  };
+  expect(new Set((await found('action=changeRole')).actions)).toEqual(new Set(['changeRole']));
+  const byOwner = await found(`actor=${owner.email.toUpperCase()}`);
+  expect(byOwner.actions).toEqual((await found(`actor=${actor}`)).actions);
+  expect(byOwner.actions).toContain('inviteUser');
+  expect((await found('actor=nobody@example.com')).actions).toEqual([]);
+  const later = app.clock.nowSeconds() + 60;
+  expect((await found(`created[gte]=${later}`)).actions).toEqual([]);
+  expect((await found(`created[lt]=${later}`)).actions).toContain('changeRole');
+  expect((await found('created[gte]=2&created[lt]=1')).status).toBe(400);
+  expectChained(
+    (await call(owner.browser, 'GET', `${list.replace('users', 'audit-log')}?limit=500`)).body.data,
+  );
   expect((await verifyAudit(app)).flatMap(({ faults }) => faults)).toEqual([]);
   const admin = await person('admin');
   await complete(admin);

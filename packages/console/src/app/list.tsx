@@ -97,7 +97,8 @@ function localTimeOf(seconds: string | undefined): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-function Filters({
+/** Fields of what a list is filtered by; they stand in its address. */
+export function Filters({
   filters,
   given,
   set,
@@ -138,7 +139,7 @@ function Filters({
   );
 }
 
-const NothingFits = ({ clear }: { clear: () => void }) => (
+export const NothingFits = ({ clear }: { clear: () => void }) => (
   <Group>
     <Text>Nothing fits these filters.</Text>
     <Button variant="default" size="xs" onClick={clear}>

@@ -47,15 +47,28 @@ const presentEntry = (row: AuditRow): AuditEntry => ({
   hash: row.hash.toString('hex'),
 });
 
-/** Entries of a merchant, or with the nil id of the installation, newest first. @param before only those below this number */
-export async function listEntries(
-  db: Db,
-  merchantId: string,
-  { limit, before }: { limit: number; before?: number | undefined },
-): Promise<AuditEntry[]> {
-  const rows = db.selectFrom('audit_entry').selectAll().where('merchant_id', '=', merchantId);
-  const older = before === undefined ? rows : rows.where('number', '<', BigInt(before));
-  return (await older.orderBy('number', 'desc').limit(limit).execute()).map(presentEntry);
+export interface AuditFilter {
+  limit: number;
+  /** Only entries below this number. */
+  before?: number | undefined;
+  /** Who: the id of a person or key, or the name of whoever used the command line. */
+  actor?: string | undefined;
+  action?: string | undefined;
+  /** Unix seconds; the second one is not in the range itself. */
+  from?: number | undefined;
+  end?: number | undefined;
+}
+
+/** Entries of a merchant, or with the nil id of the installation, newest first. */
+export async function listEntries(db: Db, merchantId: string, filter: AuditFilter): Promise<AuditEntry[]> {
+  const { limit, before, actor, action, from, end } = filter;
+  let rows = db.selectFrom('audit_entry').selectAll().where('merchant_id', '=', merchantId);
+  if (before !== undefined) rows = rows.where('number', '<', BigInt(before));
+  if (actor !== undefined) rows = rows.where('actor', '=', actor);
+  if (action !== undefined) rows = rows.where('action', '=', action);
+  if (from !== undefined) rows = rows.where('at_ms', '>=', BigInt(from) * 1_000n);
+  if (end !== undefined) rows = rows.where('at_ms', '<', BigInt(end) * 1_000n);
+  return (await rows.orderBy('number', 'desc').limit(limit).execute()).map(presentEntry);
 }
 
 async function* rowsOf(db: Db, merchantId: string): AsyncGenerator<AuditRow> {

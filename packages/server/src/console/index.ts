@@ -7,6 +7,7 @@ import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
 import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
+import { auditLogRoutes } from './routes/audit-log-routes.ts';
 import { changeRoutes } from './routes/change-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { operatorRoutes } from './routes/operator-routes.ts';
@@ -62,6 +63,7 @@ export function createConsole(
       ...changeRoutes(liveEvents),
       ...overviewRoutes(deps),
       ...teamRoutes(deps),
+      ...auditLogRoutes(deps),
       ...approvalRoutes({ deps, publicUrl }),
     ]),
   ];

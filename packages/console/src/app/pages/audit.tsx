@@ -1,13 +1,18 @@
-import { Code, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Button, Code, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { call, pathWith } from '../api.ts';
-import { CopyId, IsoTime, Maybe, Status } from '../format.tsx';
-import { type Column, Rows } from '../list.tsx';
-import { usePlace } from '../place.ts';
+import { saveFile } from '../csv.ts';
+import { CopyId, IsoTime, Maybe, numbered, Status } from '../format.tsx';
+import { type Column, type Filter, Filters, NothingFits, Rows } from '../list.tsx';
+import { useFilters, usePlace } from '../place.ts';
 import { ShowMore } from '../show-more.tsx';
 import { Trouble } from '../trouble.tsx';
 
 const PAGE = 25;
+/** The most that the service gives at once. */
+const EXPORT_PAGE = 500;
 
 interface Entry {
   number: number;
@@ -20,6 +25,7 @@ interface Entry {
   attempt: number | null;
   request_id: string | null;
   details: unknown;
+  hash: string;
 }
 
 const COLUMNS: Column<Entry>[] = [
@@ -58,26 +64,104 @@ const COLUMNS: Column<Entry>[] = [
 
 const AUDIT = { title: 'Audit log', columns: COLUMNS, idOf: ({ number }: Entry) => String(number) };
 
+const FILTERS: readonly Filter[] = [
+  { name: 'actor', label: 'Who: an id or e-mail address' },
+  { name: 'action', label: 'Action' },
+  { name: 'created[gte]', label: 'From', isTime: true },
+  { name: 'created[lt]', label: 'Before', isTime: true },
+];
+
+type Search = Record<string, string>;
+
+/** Everything that fits the filters, as lines of JSON, oldest first, as `florin audit export` writes them. */
+async function exportLines(
+  path: string,
+  filters: Search,
+): Promise<{ lines: string[]; newest: Entry | undefined }> {
+  const entries: Entry[] = [];
+  for (;;) {
+    const before = entries.at(-1)?.number;
+    const query = { ...filters, limit: EXPORT_PAGE, before };
+    const { data } = await call<{ data: Entry[] }>(pathWith(path, query));
+    entries.push(...data);
+    if (data.length < EXPORT_PAGE) break;
+  }
+  return { lines: entries.toReversed().map((entry) => `${JSON.stringify(entry)}\n`), newest: entries[0] };
+}
+
+interface Exported {
+  count: number;
+  newest: string | undefined;
+}
+
+/** The whole log, or what of it fits the filters, as a file. */
+function Export({ path, filters }: { path: string; filters: Search }) {
+  const { merchant } = usePlace();
+  const [exported, setExported] = useState<Exported>();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => exportLines(path, filters),
+    onSuccess: ({ lines, newest }) => {
+      saveFile(`audit-${merchant}.jsonl`, new Blob(lines, { type: 'application/jsonl' }));
+      setExported({ count: lines.length, newest: newest && `${newest.number}:${newest.hash}` });
+    },
+  });
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Button variant="default" size="sm" loading={isPending} onClick={() => mutate()}>
+        Download JSON lines
+      </Button>
+      {error !== null && <Trouble error={error} />}
+      {exported !== undefined && (
+        <div role="status">
+          <Text size="sm">{numbered(exported.count, 'entry', 'entries')} written, the oldest first.</Text>
+          {exported.newest !== undefined && (
+            <>
+              <Text size="sm">Whoever has the database compares it with the newest one of the file:</Text>
+              <Code block className="curl">
+                {`npx florin audit verify --merchant ${merchant} --noted ${exported.newest}`}
+              </Code>
+            </>
+          )}
+        </div>
+      )}
+    </Stack>
+  );
+}
+
 /** Who changed what with the merchant, newest first. */
 export function AuditPage() {
   const place = usePlace();
+  const filters = useFilters();
+  const navigate = useNavigate();
   const path = `/console/api/merchants/${place.merchant}/audit-log`;
   const entries = useInfiniteQuery({
-    queryKey: ['audit', place.merchant],
+    queryKey: ['audit', place.merchant, filters],
     queryFn: ({ pageParam, signal }) =>
-      call<{ data: Entry[] }>(pathWith(path, { limit: PAGE, before: pageParam }), { signal }),
+      call<{ data: Entry[] }>(pathWith(path, { ...filters, limit: PAGE, before: pageParam }), { signal }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ data }) => (data.length === PAGE ? data.at(-1)?.number : undefined),
   });
   const rows = entries.data?.pages.flatMap(({ data }) => data) ?? [];
+  const isFiltered = Object.keys(filters).length > 0;
+  const show = (search: Search) => void navigate({ to: '.', search: () => search });
+  const set = (name: string, value: string) => {
+    if (value === (filters[name] ?? '')) return;
+    const { [name]: _, ...others } = filters;
+    show(value === '' ? others : { ...others, [name]: value });
+  };
   return (
     <Stack>
       <Title order={1} size="h2">
         Audit log
       </Title>
+      <Filters filters={FILTERS} given={filters} set={set} />
+      <Export path={path} filters={filters} />
       {entries.error !== null && <Trouble error={entries.error} retry={() => void entries.refetch()} />}
       {entries.isPending && <Skeleton height={240} aria-label="Loading" />}
-      {entries.isSuccess && rows.length === 0 && <Text>Nothing was changed yet.</Text>}
+      {entries.isSuccess && rows.length === 0 && !isFiltered && (
+        <Text>Nothing was changed yet: what people change in the console is listed here.</Text>
+      )}
+      {entries.isSuccess && rows.length === 0 && isFiltered && <NothingFits clear={() => show({})} />}
       {rows.length > 0 && <Rows definition={AUDIT} rows={rows} place={place} />}
       <ShowMore pages={entries} />
     </Stack>

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { listEntries } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
@@ -15,7 +14,6 @@ const common = { scope: 'read' as const, tag: 'Team' };
 const Merchant = Type.Object({ merchant_id: Type.String() });
 const Member = Type.Object({ merchant_id: Type.String(), user_id: Type.String() });
 const RoleName = Type.String({ enum: [...ROLES] });
-const LIMIT_MAX = 100;
 
 const User = Type.Object({
   user_id: Type.String(),
@@ -115,46 +113,5 @@ function memberRoutes(deps: ConsoleDeps): Route[] {
   ];
 }
 
-const Entry = Type.Object({
-  number: Type.Integer(),
-  at: Type.String(),
-  merchant: Type.String(),
-  actor_kind: Type.String(),
-  actor: Type.String(),
-  origin: Type.String(),
-  action: Type.String(),
-  phase: Type.String(),
-  attempt: Type.Union([Type.Integer(), Type.Null()]),
-  request_id: Type.Union([Type.String(), Type.Null()]),
-  details: Type.Unknown(),
-  previous_hash: Type.String(),
-  hash: Type.String(),
-});
-
-function auditRoute(deps: ConsoleDeps): Route {
-  return defineRoute({
-    ...common,
-    method: 'GET',
-    path: `${PATH}/audit-log`,
-    operationId: 'listAuditLog',
-    summary: 'Who changed what, newest first',
-    permission: needs('read_audit_log'),
-    params: Merchant,
-    query: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
-      before: Type.Optional(Type.Integer({ minimum: 1, description: 'Entries below this number.' })),
-    }),
-    answer: Type.Object({ data: Type.Array(Entry) }),
-    refusals: [],
-    handle: async ({ caller, query: { limit = 20, before } }) => ({
-      body: { data: await listEntries(deps.db, caller.merchantId, { limit, before }) },
-    }),
-  });
-}
-
-/** The people of a merchant, and what they changed. */
-export const teamRoutes = (deps: ConsoleDeps): Route[] => [
-  ...userRoutes(deps),
-  ...memberRoutes(deps),
-  auditRoute(deps),
-];
+/** The people of a merchant. */
+export const teamRoutes = (deps: ConsoleDeps): Route[] => [...userRoutes(deps), ...memberRoutes(deps)];

@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import { listEntries } from '../../audit/index.ts';
+import { createdRange } from '../../platform/db/lists/index.ts';
+import { defineRoute, type Route } from '../../platform/http/index.ts';
+import { encodeId } from '../../tenancy/index.ts';
+import { type ConsoleDeps, users } from '../accounts/index.ts';
+import { needs } from './own.ts';
+
+/** An export reads so many at a time. */
+const LIMIT_MAX = 500;
+const UnixTime = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
+
+const Entry = Type.Object({
+  number: Type.Integer(),
+  at: Type.String(),
+  merchant: Type.String(),
+  actor_kind: Type.String(),
+  actor: Type.String(),
+  origin: Type.String(),
+  action: Type.String(),
+  phase: Type.String(),
+  attempt: Type.Union([Type.Integer(), Type.Null()]),
+  request_id: Type.Union([Type.String(), Type.Null()]),
+  details: Type.Unknown(),
+  previous_hash: Type.String(),
+  hash: Type.String(),
+});
+
+const Query = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
+  before: Type.Optional(Type.Integer({ minimum: 1, description: 'Entries below this number.' })),
+  actor: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description: 'The id of a person or key, or the e-mail address of a person.',
+    }),
+  ),
+  action: Type.Optional(Type.String({ maxLength: 128 })),
+  'created[gte]': Type.Optional(UnixTime),
+  'created[lt]': Type.Optional(UnixTime),
+});
+
+/** People stand in the log by their id. */
+async function actorOf({ db }: ConsoleDeps, text: string | undefined): Promise<string | undefined> {
+  if (text?.includes('@') !== true) return text;
+  const user = await users.findUserByEmail(db, users.normalEmail(text));
+  return user === undefined ? text : encodeId('user', user.user_id);
+}
+
+/** Who changed what with a merchant. */
+export const auditLogRoutes = (deps: ConsoleDeps): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/merchants/{merchant_id}/audit-log',
+    operationId: 'listAuditLog',
+    tag: 'Team',
+    summary: 'Who changed what, newest first; each entry with its hash and that of the one before it',
+    scope: 'read',
+    permission: needs('read_audit_log'),
+    params: Type.Object({ merchant_id: Type.String() }),
+    query: Query,
+    answer: Type.Object({ data: Type.Array(Entry) }),
+    refusals: [],
+    handle: async ({ caller, query }) => {
+      const { limit = 20, before, action } = query;
+      const { from, before: end } = createdRange(query);
+      const actor = await actorOf(deps, query.actor);
+      const data = await listEntries(deps.db, caller.merchantId, { limit, before, actor, action, from, end });
+      return { body: { data } };
+    },
+  }),
+];
