@@ -118,7 +118,7 @@ export const limits: RotationLimits = {
   resting: new Set(),
   undecided: new Set(),
   held: new Set(),
-  unpaid: new Set(),
+  setAside: new Map(),
 };
 export const limitsOf = ({ given, cost }: World): RotationLimits => ({ ...limits, given, cost });
 

@@ -171,8 +171,9 @@ function versionsOf(
     throw new Refused('sequence', `sequence ${sequence} of ${sender} was signed for another attempt.`);
   if (place !== undefined && place !== `${sender} ${sequence}`)
     throw new Refused('sequence', `this attempt was signed for another sequence than ${sequence}.`);
+  // A server that lost the answer and builds from another configuration is no copy: this attempt alone is refused.
   if (known !== undefined && known.body !== body && !isFill)
-    throw new Refused('sequence', `sequence ${sequence} of ${sender} was signed with other contents.`);
+    throw new Refused('purpose', `sequence ${sequence} of ${sender} was signed with other contents.`);
   return known;
 }
 

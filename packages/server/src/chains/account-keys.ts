@@ -7,6 +7,8 @@ import type { Accounts, ChainAccount, SignersAccount } from './accounts.ts';
 // The owner of an account at the collector is the signer's to say, too, and must not change once payers have given mandates.
 
 const AGAIN_MS = 60_000;
+/** So many in a row are no account's fault: the database, or the signer, is away. */
+const FAILURES_MAX = 3;
 
 /** What the signer says otherwise than the database. */
 export interface AccountFault {
@@ -121,7 +123,15 @@ export class AccountKeyChecks {
       const open = this.#accounts.list().filter((account) => !this.#confirmed.has(nameOf(account)));
       // One that the signer does not answer for must not keep the others from being compared: it comes last.
       const isLate = (account: ChainAccount) => Number(this.#unanswered.has(nameOf(account)));
-      for (const account of open.toSorted((a, b) => isLate(a) - isLate(b))) await this.#compare(account);
+      const errors: unknown[] = [];
+      let inARow = 0;
+      for (const account of open.toSorted((a, b) => isLate(a) - isLate(b))) {
+        const before = errors.length;
+        await this.#compare(account).catch((error: unknown) => void errors.push(error));
+        inARow = errors.length > before ? inARow + 1 : 0;
+        if (inARow === FAILURES_MAX) break;
+      }
+      if (errors.length > 0) throw errors[0];
     } catch (error) {
       this.#log.warn({ err: error }, 'the keys of the accounts could not be compared with the signer');
     }

@@ -125,9 +125,9 @@ const RELOAD_MIN_MS = 1_000;
 export class Accounts {
   readonly #db: Db;
   #known = new Map<string, ChainAccount>();
-  /** By merchant and network: the key that the signer has named as its own. */
+  /** By merchant and network: number and key that the signer has named as its own. */
   readonly #confirmed = new Map<string, string>();
-  /** By merchant, network and key: what is wrong for one account may be another one's key. */
+  /** By merchant, network, number and key: what is wrong for one account may be another one's key. */
   readonly #refused = new Set<string>();
   #loading: Promise<void> | undefined;
   #loadedAtMs = Number.NEGATIVE_INFINITY;
@@ -157,22 +157,24 @@ export class Accounts {
     return [...this.#known.values()];
   }
 
-  /** Uses an account with this key no more, for as long as the process runs. */
+  /** Uses an account with this number and key no more, for as long as the process runs. */
   refuse(account: ChainAccount): void {
     const name = nameOf(account);
-    this.#refused.add(`${name} ${account.extendedPublicKey}`);
+    this.#refused.add(`${name} ${keyOf(account)}`);
     // Its row may have been put right, and read, while the signer was asked.
-    if (this.#known.get(name)?.extendedPublicKey === account.extendedPublicKey) this.#known.delete(name);
+    const known = this.#known.get(name);
+    if (known !== undefined && keyOf(known) === keyOf(account)) this.#known.delete(name);
   }
 
-  /** Keeps the key of an account, which the signer has named as its own, for as long as the process runs. */
+  /** Keeps number and key of an account, which the signer has named as its own, for as long as the process runs. */
   confirm(account: ChainAccount): void {
-    this.#confirmed.set(nameOf(account), account.extendedPublicKey);
+    this.#confirmed.set(nameOf(account), keyOf(account));
   }
 
   /**
-   * Reads all accounts; calls at the same time share one reading. A key that the signer has confirmed stays: it is given once, and whoever
-   * changes its row would have payers pay to another one until the signer is asked. Any other key is the row's, wrong or put right.
+   * Reads all accounts; calls at the same time share one reading. Number and key that the signer has confirmed stay: they are given
+   * once, and whoever changes their row would have payers pay to another key until the signer is asked. Any others are the row's, wrong or put
+   * right.
    */
   load(): Promise<void> {
     this.#loading ??= this.#read().finally(() => {
@@ -186,15 +188,19 @@ export class Accounts {
     const stored = await listAccounts(this.#db);
     const used = stored.flatMap((row): [string, ChainAccount][] => {
       const name = nameOf(row);
-      const { extendedPublicKey: key } = row;
       const known = this.#known.get(name);
-      const isKept = known !== undefined && this.#confirmed.get(name) === known.extendedPublicKey;
-      if (isKept) return [[name, { ...row, extendedPublicKey: known.extendedPublicKey }]];
-      return this.#refused.has(`${name} ${key}`) ? [] : [[name, row]];
+      if (known !== undefined && this.#confirmed.get(name) === keyOf(known)) {
+        const { account, beginsAt, extendedPublicKey } = known;
+        return [[name, { ...row, account, beginsAt, extendedPublicKey }]];
+      }
+      return this.#refused.has(`${name} ${keyOf(row)}`) ? [] : [[name, row]];
     });
     this.#known = new Map(used);
   }
 }
+
+const keyOf = ({ account, extendedPublicKey }: Pick<ChainAccount, 'account' | 'extendedPublicKey'>): string =>
+  `${account} ${extendedPublicKey}`;
 
 const nameOf = ({ merchantId, network }: Pick<ChainAccount, 'merchantId' | 'network'>): string =>
   `${merchantId} ${network}`;

@@ -147,6 +147,8 @@ async function rotate(rotating: Rotating): Promise<RotationReport> {
   const open = await findOpenRotation(app.db, { merchantId, network: NETWORK });
   const before = await reportOf(rotating, account, open);
   if (order.isDryRun) return before;
+  // What an old wallet keeps may leave by now: also of a rotation that is over, and before the next one is wanted.
+  await lookNow(rotating);
   // A signer that is ahead was told by a run that died, or whose database was put back: it goes on too.
   const isUnderWay = open !== undefined || signers > account.epoch;
   if (!isUnderWay && !(await order.confirm(before))) return before;
@@ -155,12 +157,16 @@ async function rotate(rotating: Rotating): Promise<RotationReport> {
   // A wrong passphrase is found before the wallet is closed.
   await live.ethereum.holder.beginEpoch({ account: account.account, epoch: signers, passphrase });
   const switched = open?.status === 'moving' ? account : await replaceWallet(rotating, account, before.epoch);
-  // Looked at now, not at the job's next hour.
-  await transact(app.db, (tx) => enqueue(tx, [rotationJob(merchantId, NETWORK, app.clock.nowMs())]));
+  await lookNow(rotating);
   await nameWallet(rotating, switched, passphrase);
   await awaitCoins(rotating);
   const rotation = await findRotation(app.db, { merchantId, network: NETWORK }, switched.epoch);
   return await reportOf(rotating, switched, rotation);
+}
+
+/** Has workers look at the old wallets now, not at their job's next hour. */
+async function lookNow({ app, merchant: { merchantId } }: Rotated): Promise<void> {
+  await transact(app.db, (tx) => enqueue(tx, [rotationJob(merchantId, NETWORK, app.clock.nowMs())]));
 }
 
 /** Read now: another run may have switched. */

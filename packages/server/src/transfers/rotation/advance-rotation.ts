@@ -19,11 +19,17 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../request-transfers.ts';
 import type { TransferDeps } from '../send-context.ts';
-import { REPLACE_AFTER_SECONDS, secondsSince } from '../states.ts';
 import { assertPresentWallet, WalletClosing, WalletRotated } from '../wallets/present-wallet.ts';
 import { lockWallet, raiseSequence, type Wallet, WalletBehind } from '../wallets/wallet-queries.ts';
-import { nextRotationStep, type RotationStep, restSeconds, tokenIn } from './decide.ts';
-import { logRotationWait } from './log-wait.ts';
+import {
+  nextRotationStep,
+  type RotationStep,
+  reasonToSetAside,
+  restSeconds,
+  type SetAside,
+  tokenIn,
+} from './decide.ts';
+import { logLongRotation, logRotationWait } from './log-wait.ts';
 import {
   endRotation,
   findLastRotation,
@@ -40,6 +46,10 @@ const RETRY_MS = 30_000;
 /** Charges arrive until the collector has moved its home; payouts that need their coins wait so long at most. */
 const HOURLY_MS = 3_600_000;
 const CLOSING_MS = 300_000;
+/** For so long after a switch what keeps its coins is looked at every half a minute, also where the rotation is over. */
+const OFTEN_SECONDS = 86_400;
+/** Home moves in two days. */
+const MOVING_ALARM_SECONDS = 3 * 86_400;
 /** Somebody may send to an old wallet at any time. */
 const DAILY_MS = 86_400_000;
 
@@ -60,7 +70,11 @@ export async function advanceRotation(
   try {
     const step = await takeStep({ deps, merchant, network, run }, rotation);
     if (step.do === 'end') return after(DAILY_MS);
-    return after(step.do === 'move' ? SOON_MS : waitMs(deps, rotation, step));
+    return after(
+      step.do === 'move'
+        ? SOON_MS
+        : waitMs(deps, rotation, step, deps.clock.nowSeconds() + merchant.clockOffset),
+    );
   } catch (error) {
     if (error instanceof WalletRotated) await deps.chains.refresh();
     else if (!isPassing(error)) throw error;
@@ -91,11 +105,16 @@ function waitMs(
   deps: TransferDeps,
   rotation: RotationRow,
   { reason, isOver = false }: Extract<RotationStep, { do: 'wait' }>,
+  nowSeconds: number,
 ): number {
+  const movingFor = nowSeconds - Number(rotation.switched_at ?? nowSeconds);
+  if (rotation.status === 'moving' && movingFor > MOVING_ALARM_SECONDS)
+    logLongRotation(deps, rotation, reason);
   if (reason === 'moving' || reason === 'final') return SOON_MS;
   if (reason === 'home' || reason === 'dear') return HOURLY_MS;
   logRotationWait(deps, rotation, reason);
-  return isOver ? HOURLY_MS : RETRY_MS;
+  // Much of what may never pass passes in minutes, and until then somebody else may have the key.
+  return isOver && movingFor > OFTEN_SECONDS ? HOURLY_MS : RETRY_MS;
 }
 
 interface Rotating {
@@ -123,12 +142,12 @@ async function takeStep(
     realMs: deps.clock.nowMs(),
   };
   const cost = await costOfMove(deps, network, facts);
-  const unpaid = await findUnpaid({ db: deps.db, chain, rotation, nowSeconds }, facts);
+  const setAside = await findSetAside({ db: deps.db, chain, rotation, nowSeconds }, facts);
   crashPoint('rotation.before');
   const step = await run.step(async (tx) => {
     await assertSameHistory(tx);
     await assertPresentWallet(tx, { merchant, chain });
-    const decided = await decide(tx, { merchant, chain, facts, rotation, cost, unpaid, nowSeconds });
+    const decided = await decide(tx, { merchant, chain, facts, rotation, cost, setAside, nowSeconds });
     const isOver = decided.do === 'end' || (decided.do === 'wait' && decided.isOver === true);
     if (isOver && rotation.status === 'moving') await endRotation(tx, rotation, nowSeconds);
     if (decided.do === 'move') {
@@ -155,31 +174,34 @@ interface Deciding {
   facts: RotationFacts;
   rotation: RotationRow;
   cost: bigint;
-  /** Attempts that their wallets cannot pay. */
-  unpaid: ReadonlySet<string>;
+  setAside: ReadonlyMap<string, SetAside>;
   nowSeconds: number;
 }
 
 /**
- * Sent attempts of rotated wallets that their wallets cannot pay, and nobody has for a while. Sequences are read once more, after the
- * balances: what a block has taken in between has paid its fee.
+ * Attempts of rotated wallets that nothing waits for: what their wallets cannot pay, and nobody has for a while, and what no block has
+ * taken for an hour, whatever its wallet holds. Sequences are read once more, after the balances: what a block has taken in between has
+ * paid its fee.
  *
- * @returns their ids
+ * @returns why, by their ids
  */
-async function findUnpaid(
+async function findSetAside(
   { db, chain, rotation, nowSeconds }: Pick<Deciding, 'chain' | 'rotation' | 'nowSeconds'> & { db: Db },
-  { wallets }: RotationFacts,
-): Promise<ReadonlySet<string>> {
-  const unpaid = new Set<string>();
-  for (const one of await listOpenMovements(db, rotation)) {
-    const { attemptId, sender, sequence, cost, sentAt } = one;
+  { wallets, tank }: RotationFacts,
+): Promise<ReadonlyMap<string, SetAside>> {
+  const setAside = new Map<string, SetAside>();
+  const open = await listOpenMovements(db, rotation);
+  const topUps = open.filter(({ sequence }) => sequence === null || sequence >= tank.nextSequence);
+  for (const one of open) {
+    const { attemptId, sender, sequence } = one;
     const wallet = wallets.find(({ address }) => address === sender);
-    if (wallet === undefined || cost === null || sequence === null) continue;
-    const isNew = secondsSince(nowSeconds, Number(sentAt ?? nowSeconds)) < REPLACE_AFTER_SECONDS;
-    if (isNew || wallet.native >= cost) continue;
-    if (sequence >= BigInt((await chain.nextSequence(sender)) ?? 0)) unpaid.add(attemptId);
+    if (wallet === undefined || sequence === null) continue;
+    const isGettingGas = topUps.some(({ gasTo }) => gasTo === wallet.keyRef);
+    const reason = reasonToSetAside(one, { native: wallet.native, isGettingGas, nowSeconds });
+    if (reason === undefined || sequence < BigInt((await chain.nextSequence(sender)) ?? 0)) continue;
+    setAside.set(attemptId, reason);
   }
-  return unpaid;
+  return setAside;
 }
 
 /**
@@ -198,7 +220,7 @@ export async function costOfMove(
 /** Under the lock of the rotated wallets, and of the gas tank where that has to pay. */
 async function decide(
   tx: Tx,
-  { merchant, chain, facts, rotation, cost, unpaid, nowSeconds }: Deciding,
+  { merchant, chain, facts, rotation, cost, setAside, nowSeconds }: Deciding,
 ): Promise<RotationStep> {
   const wallets = facts.wallets.map(({ keyRef }) => walletOf(facts, chain.network, keyRef));
   const tank = walletOf(facts, chain.network, 'tank');
@@ -212,9 +234,10 @@ async function decide(
   const nextOf = new Map([...wallets, tank].map(({ sender, chainNext }) => [sender, chainNext]));
   // What the chain had in a block when its sequences were read shows in the balances, which were read afterwards.
   const moving = open.filter(
-    ({ sender, sequence }) => sequence === null || sequence >= (nextOf.get(sender) ?? 0n),
+    ({ sender, sequence, isEarlier }) =>
+      !isEarlier && (sequence === null || sequence >= (nextOf.get(sender) ?? 0n)),
   );
-  const isMoving = moving.some(({ attemptId }) => !unpaid.has(attemptId));
+  const isMoving = moving.some(({ attemptId }) => !setAside.has(attemptId));
   const given = await sumGiven(tx, rotation);
   const resting = await findResting(tx, rotation, nowSeconds);
   const undecided = new Set(
@@ -222,7 +245,11 @@ async function decide(
   );
   const sums = { gasCeiling: gasCeiling * WEI_PER_UNIT, ...NO_TANK_USE, given, cost };
   const held = await listHeldKeys(tx, { merchant, nowSeconds }, [rotation.rotation_id]);
-  const limits = { ...sums, resting, undecided, held, unpaid: new Set(moving.map(({ sender }) => sender)) };
+  // Taken ether is what people look for.
+  const byReason = moving
+    .map(({ sender, attemptId }) => [sender, setAside.get(attemptId) ?? 'stuck'] as const)
+    .toSorted(([, a], [, b]) => Number(a === 'taken') - Number(b === 'taken'));
+  const limits = { ...sums, resting, undecided, held, setAside: new Map(byReason) };
   const step = nextRotationStep(facts, limits, isMoving);
   if (step.do !== 'move' || step.by !== 'tank') return step;
   await lockWallet(tx, tank);

@@ -12,6 +12,7 @@ import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, TANK_KEY_REF } from '../queries.ts';
 import type { SendContext } from '../send-context.ts';
+import { REPLACE_AFTER_SECONDS, secondsSince } from '../states.ts';
 import { fillGap } from '../wallets/fill-gap.ts';
 import { assertPresentWallet } from '../wallets/present-wallet.ts';
 import { lockWallet } from '../wallets/wallet-queries.ts';
@@ -86,7 +87,10 @@ async function coverWallet(context: SendContext, { keyRef, sender, attempts }: U
   };
   if (step?.do === 'wait') logRotationWait(deps, rotation, step.reason);
   if (step?.do !== 'fill') return;
-  const left = open.filter((attempt) => etherIn(attempt) > 0n);
+  // A balance may be of a node that is behind: ether is believed to be taken once nothing has taken the move for a while.
+  const isOld = ({ sent_at: at }: AttemptRow) =>
+    secondsSince(context.nowSeconds, Number(at ?? context.nowSeconds)) >= REPLACE_AFTER_SECONDS;
+  const left = open.filter((attempt) => etherIn(attempt) > 0n && (!step.isTaken || isOld(attempt)));
   for (const attempt of left) await giveUp(context, attempt, { native, isTaken: step.isTaken });
 }
 

@@ -2,6 +2,7 @@ import type { Asset } from '@florin/contract/money';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  amount,
   CEILING,
   FEES,
   factsOf,
@@ -13,12 +14,21 @@ import {
   type World,
   worlds,
 } from '../../../../../test/transfers/rotation-world.ts';
-import { nextRotationStep, type RotationLimits, type RotationStep, tokenIn } from './decide.ts';
+import {
+  nextRotationStep,
+  type RotationLimits,
+  type RotationStep,
+  reasonToSetAside,
+  tokenIn,
+} from './decide.ts';
 
 // What wallets keep while everything else goes on.
 
 const KEEPING = {
-  taken: { unpaid: new Set([OLD[0]]) },
+  taken: { setAside: new Map([[OLD[0], 'taken']]) },
+  stuck: { setAside: new Map([[OLD[0], 'stuck']]) },
+  /** As where fees are above the ceiling: nobody took anything. */
+  never_given: { gasCeiling: 0n },
   gas_ceiling: { given: new Map([['hot:0' as const, CEILING]]) },
   held: { held: new Set(['hot:0' as const]) },
   refused: { resting: new Set([tokenIn(OLD[0], 'USDT')]) },
@@ -27,9 +37,18 @@ const KEEPING = {
 } satisfies Partial<Record<string, Partial<RotationLimits>>>;
 
 test('one wallet that keeps its coins holds up no other, and the next rotation waits only for what may pass', () => {
-  const reasons = fc.constantFrom('taken', 'gas_ceiling', 'held', 'refused', 'tank_low', 'top_ups_used');
+  const cases = fc.constantFrom(
+    'taken',
+    'stuck',
+    'never_given',
+    'gas_ceiling',
+    'held',
+    'refused',
+    'tank_low',
+    'top_ups_used',
+  );
   fc.assert(
-    fc.property(worlds, held, reasons, fc.boolean(), (some, other, reason, isHomeLeft) => {
+    fc.property(worlds, held, cases, fc.boolean(), (some, other, which, isHomeLeft) => {
       const world: World = {
         ...some,
         account: 'open',
@@ -46,13 +65,14 @@ test('one wallet that keeps its coins holds up no other, and the next rotation w
         expect(turns).toBeLessThan(100);
         const facts = factsOf(world);
         const tank = { ...facts.tank, topUpsLeft: 10n ** 6n };
-        step = nextRotationStep({ ...facts, tank }, { ...limitsOf(world), ...KEEPING[reason] }, false);
+        step = nextRotationStep({ ...facts, tank }, { ...limitsOf(world), ...KEEPING[which] }, false);
         if (step.do !== 'move') break;
         expect(step.by).toBe('hot:1');
         happen(world, step);
       }
       // Charges may come while home has not moved, and what the tank lacks or the signer refuses people can mend.
-      const mayPass = isHomeLeft || ['held', 'tank_low', 'top_ups_used'].includes(reason);
+      const mayPass = isHomeLeft || ['held', 'tank_low', 'top_ups_used', 'never_given'].includes(which);
+      const reason = which === 'never_given' ? 'gas_ceiling' : which;
       expect(step).toEqual({ do: 'wait', reason, isOver: !mayPass });
       expect(world.tokens[0]?.get('USDT')).toBe(1n);
       expect([...(world.tokens[1]?.values() ?? [])]).toEqual([0n, 0n]);
@@ -79,6 +99,30 @@ test('what one wallet was robbed of keeps no ether from another, and coins do no
         do: 'move',
         by: 'hot:1',
       });
+    }),
+  );
+});
+
+test('a wallet is set aside for ether that was taken after two minutes, and for anything else after an hour', () => {
+  const times = fc.record({
+    sent: fc.option(fc.integer({ min: 0, max: 7_200 }), { nil: null }),
+    age: fc.nat(7_200),
+  });
+  const world = fc.record({
+    native: amount(100n),
+    cost: fc.option(amount(100n), { nil: null }),
+    isGettingGas: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(times, world, ({ sent, age }, { native, cost, isGettingGas }) => {
+      const nowSeconds = 1_000_000;
+      const sentAt = sent === null ? null : BigInt(nowSeconds - sent);
+      const one = { cost, sentAt, createdAt: BigInt(nowSeconds - age) };
+      const reason = reasonToSetAside(one, { native, isGettingGas, nowSeconds });
+      const isShort = cost !== null && native < cost && !isGettingGas;
+      // Each version is sent anew, and keeps nobody waiting longer.
+      if (isShort && (sent ?? 0) >= 120) expect(reason).toBe('taken');
+      else expect(reason).toBe(age >= 3_600 ? 'stuck' : undefined);
     }),
   );
 });

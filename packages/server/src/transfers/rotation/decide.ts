@@ -7,6 +7,7 @@ import type {
   RotationFacts,
 } from '../../chains/port/index.ts';
 import { boundTopUp, type TopUpWait } from '../attempts/readiness.ts';
+import { REPLACE_AFTER_SECONDS, secondsSince } from '../states.ts';
 
 // A rotated hot wallet hands over what it holds: tokens first, then the ether that is left. Charges land in it until the
 // collector has moved its home, which takes two days after its owner has said so. Pure: facts in, step out. One movement at a
@@ -31,11 +32,8 @@ export interface RotationLimits {
   undecided: ReadonlySet<string>;
   /** Keys for which the signer has refused a movement a moment ago: it is asked for no other one. */
   held: ReadonlySet<KeyRef>;
-  /**
-   * Addresses of wallets that cannot pay what they have signed: whoever has the key has taken their ether. Nothing else of theirs gets
-   * into a block, and nobody waits for them.
-   */
-  unpaid: ReadonlySet<string>;
+  /** Addresses of wallets of which no block takes what they have signed, and why. Nothing else of theirs gets there, and nobody waits. */
+  setAside: ReadonlyMap<string, SetAside>;
 }
 
 /** @param asset null: its ether */
@@ -51,6 +49,24 @@ const REST_MAX_SECONDS = 86_400;
 export const restSeconds = (failures: number): number =>
   Math.min(REST_MAX_SECONDS, REST_MIN_SECONDS * 2 ** (failures - 1));
 
+/** `taken`: a wallet cannot pay what it has signed, as its ether was taken; `stuck`: no block takes it, for whatever reason. */
+export type SetAside = 'taken' | 'stuck';
+
+/** What can be paid is in a block long before. */
+const STUCK_SECONDS = 3_600;
+
+/** Why nobody waits for an open attempt of a rotated wallet; undefined: it is waited for. */
+export function reasonToSetAside(
+  { cost, createdAt, sentAt }: { cost: bigint | null; createdAt: bigint; sentAt: bigint | null },
+  { native, isGettingGas, nowSeconds }: { native: bigint; isGettingGas: boolean; nowSeconds: number },
+): SetAside | undefined {
+  const isPayable = cost === null || native >= cost || isGettingGas;
+  const sentFor = secondsSince(nowSeconds, Number(sentAt ?? nowSeconds));
+  if (!isPayable && sentFor >= REPLACE_AFTER_SECONDS) return 'taken';
+  // By its first version: each later one is sent anew.
+  return nowSeconds - Number(createdAt) >= STUCK_SECONDS ? 'stuck' : undefined;
+}
+
 export type RotationWait =
   /** A movement of the rotation is in no block yet. */
   | 'moving'
@@ -58,8 +74,7 @@ export type RotationWait =
   | TopUpWait
   /** The signer has refused a movement: it is asked again after a while. */
   | 'held'
-  /** A wallet cannot pay what it has signed, as its ether was taken. */
-  | 'taken'
+  | SetAside
   /** The owner has to name the present wallet: by the command, with the passphrase. */
   | 'owner'
   /** A token does not leave its wallet: paused, blocked, or its moves revert. */
@@ -109,7 +124,7 @@ export function ownerTasks({
 /**
  * The next step of a rotation that has switched wallets.
  *
- * @param isMoving whether one of its movements is not in a block, but for those of `unpaid` wallets
+ * @param isMoving whether one of its movements is not in a block, but for those of wallets that are set aside
  */
 export function nextRotationStep(
   facts: RotationFacts,
@@ -149,6 +164,8 @@ function prepareAccount(facts: RotationFacts, limits: RotationLimits): RotationS
 interface Kept {
   reason: RotationWait;
   tokens: ReadonlySet<Asset>;
+  /** Not in our hands: a rotation that waits for nothing else lets the next one begin, and is looked at again all the same. */
+  mayNeverPass: boolean;
 }
 
 function keptIn(
@@ -156,14 +173,20 @@ function keptIn(
   limits: RotationLimits,
   step: RotationStep | undefined,
 ): Kept | undefined {
-  if (limits.unpaid.has(wallet.address)) return { reason: 'taken', tokens: new Set(ASSETS) };
-  if (step?.do === 'wait') return { reason: step.reason, tokens: new Set(ASSETS) };
+  const all = new Set(ASSETS);
+  const aside = limits.setAside.get(wallet.address);
+  if (aside !== undefined) return { reason: aside, tokens: all, mayNeverPass: true };
+  if (step?.do === 'wait') {
+    const { reason } = step;
+    // Where nothing was given nobody took it: fees are high, or the ceiling is low.
+    const isUsedUp = (limits.given.get(wallet.keyRef) ?? 0n) > 0n;
+    return { reason, tokens: all, mayNeverPass: reason === 'gas_ceiling' && isUsedUp };
+  }
   const refused = heldIn(wallet, limits).filter((asset) => isRefused(wallet, limits, asset));
-  return refused.length === 0 ? undefined : { reason: 'refused', tokens: new Set(refused) };
+  return refused.length === 0
+    ? undefined
+    : { reason: 'refused', tokens: new Set(refused), mayNeverPass: true };
 }
-
-/** Not in our hands: a rotation that waits for nothing else lets the next one begin, and is looked at again all the same. */
-const MAY_NEVER_PASS: ReadonlySet<RotationWait> = new Set(['gas_ceiling', 'taken', 'refused']);
 
 /** What is waited for, where wallets keep something: what the owner has to do comes first, as nothing else says so. */
 function withKept(
@@ -176,7 +199,7 @@ function withKept(
   const isOwners = next.do === 'wait' && next.reason === 'owner';
   const reason = isOwners ? 'owner' : (reasons.find((one) => one !== 'refused') ?? first);
   const isAllElse = next.do === 'end' || next.isOver === true;
-  const isOver = isAllElse && reasons.every((one) => MAY_NEVER_PASS.has(one));
+  const isOver = isAllElse && [...kept.values()].every(({ mayNeverPass }) => mayNeverPass);
   return { do: 'wait', reason, isOver };
 }
 
@@ -228,7 +251,7 @@ function handOver(
     (asset) => !isRefused(wallet, limits, asset) && !limits.undecided.has(tokenIn(address, asset)),
   );
   const [asset] = held;
-  if (asset === undefined || limits.unpaid.has(address)) return undefined;
+  if (asset === undefined || limits.setAside.has(address)) return undefined;
   if (limits.held.has(keyRef)) return wait('held');
   const { move } = facts.fees;
   if (native < move)
@@ -292,9 +315,10 @@ function giveGas(
   const missing = needed - native;
   const room = least(limits.gasCeiling - native, limits.gasCeiling - (limits.given.get(to) ?? 0n));
   if (missing > room) return wait('gas_ceiling');
-  // A quarter more, as fees rise while it is on its way; and never less than sending it may cost.
-  const more = (missing * 5n) / 4n;
-  const wanted = least(more > facts.fees.plain ? more : facts.fees.plain, room);
+  // A quarter more, as fees rise while it is on its way; and never less than sending it may cost, or a quarter of what was given: who
+  // takes so little each time that another top-up is wanted has only some forty of them.
+  const given = limits.given.get(to) ?? 0n;
+  const wanted = least(most((missing * 5n) / 4n, facts.fees.plain, given / 4n), room);
   const { tank, fees } = facts;
   const { topUps } = limits;
   const { amount, waitsFor } = boundTopUp({ tank, topUps, fee: fees.plain }, { asked: wanted, missing });
@@ -303,6 +327,7 @@ function giveGas(
 }
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
+const most = (...list: readonly bigint[]) => list.reduce((a, b) => (a > b ? a : b));
 
 function fromTank(
   { tank }: GasFacts,

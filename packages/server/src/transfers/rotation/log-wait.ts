@@ -13,6 +13,8 @@ const WAITS: Partial<Record<RotationWait, string>> = {
   held: 'the signer has refused what a rotation asked for: it is asked again within the hour',
   taken:
     'the ether of a rotated wallet was taken, by whoever has its key: what it has signed cannot be paid, and everything else goes on',
+  stuck:
+    'no block takes what a rotated wallet has signed, for an hour by now: fees have risen, or somebody uses its key; everything else goes on',
   refused:
     'a token does not leave a rotated wallet: it is paused, its issuer has blocked a wallet, or its moves revert',
   owner: 'the collector still names a rotated wallet: run florin signer rotate once more',
@@ -27,4 +29,15 @@ export function logRotationWait(
   const message = WAITS[reason];
   if (message === undefined || !isLineDue(log, `rotation ${rotation.rotation_id} ${reason}`)) return;
   log.error({ merchantId: rotation.merchant_id, network: rotation.network, waiting: reason }, message);
+}
+
+/** A rotation that nothing ends: until it is over the next one cannot begin. */
+export function logLongRotation(
+  { log }: Pick<TransferDeps, 'log'>,
+  rotation: Pick<RotationRow, 'merchant_id' | 'rotation_id' | 'network'>,
+  reason: RotationWait,
+): void {
+  if (!isLineDue(log, `rotation ${rotation.rotation_id} is long`)) return;
+  const fields = { merchantId: rotation.merchant_id, network: rotation.network, waiting: reason };
+  log.error(fields, 'a rotation is not over three days after its switch: the next one waits for it');
 }

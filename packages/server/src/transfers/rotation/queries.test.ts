@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPlatform } from '../../../../../test/platform.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { sumGiven } from './queries.ts';
+import { countOpenTransactions, sumGiven } from './queries.ts';
 
 let platform: Platform;
 let close: () => Promise<void>;
@@ -55,5 +55,48 @@ test('what the tank has given a rotated wallet counts to the ceiling with its fe
       ['hot:1', 1_000_100n],
       ['owner', 1_000_007n],
     ]),
+  );
+});
+
+test('a switch waits for whatever is on its way, but for what rotated wallets have sent and are sent', async () => {
+  const merchant_id = newId();
+  const gas = (to?: string) => JSON.stringify({ kind: 'gas', amount: '1', ...(to && { to }) });
+  const COUNTED = [
+    ['hot', 'sent', null],
+    ['hot', 'signed', null],
+    ['tank', 'sent', gas()],
+    ['tank', 'sent', gas('owner')],
+    ['tank', 'sent', null],
+    ['tank', 'reserved', gas('hot:0')],
+    ['hot:0', 'reserved', null],
+  ] as const;
+  const LEFT_OUT = [
+    ['tank', 'sent', gas('hot:0')],
+    ['hot:0', 'sent', null],
+    ['hot', 'failed', null],
+  ] as const;
+  for (const [index, [key_ref, status, movement]] of [...COUNTED, ...LEFT_OUT].entries()) {
+    const attempt_id = newId();
+    await platform.db
+      .insertInto('transfer_attempt')
+      .values({
+        merchant_id,
+        attempt_id,
+        group_id: newId(),
+        network: 'erc20',
+        currency: 'USDT',
+        key_ref,
+        sender: `another ${key_ref}`,
+        sequence: BigInt(index),
+        ordinal: BigInt(index),
+        status,
+        item_ids: [attempt_id],
+        movement,
+        created_at: 1,
+      })
+      .execute();
+  }
+  expect(await countOpenTransactions(platform.db, { merchantId: merchant_id, network: 'erc20' })).toBe(
+    COUNTED.length,
   );
 });

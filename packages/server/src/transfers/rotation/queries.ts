@@ -125,8 +125,8 @@ export async function reopenWallet(
 
 /**
  * Transactions of a merchant that are not over: undecided ones, and those that a reorganisation has taken back. What rotated wallets have
- * sent does not count: it brings coins to a wallet that the next rotation empties, and whoever has an old key can keep it from ever
- * coming into a block.
+ * sent, and what the gas tank has sent to them, does not count: it brings coins to wallets that the next rotation empties, and whoever has
+ * an old key can keep it from ever coming into a block, or have more of it sent.
  */
 export async function countOpenTransactions(
   db: Db,
@@ -136,7 +136,8 @@ export async function countOpenTransactions(
     select count(*)::int as count from transfer_attempt
     where merchant_id = ${merchantId} and network = ${network}
       and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and gone_at is not null)
-      and not (status = 'sent' and key_ref like 'hot:%')`.execute(db);
+      and not (status = 'sent' and (key_ref like 'hot:%'
+        or coalesce(movement ->> 'kind' = 'gas' and movement ->> 'to' like 'hot:%', false)))`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
@@ -240,23 +241,30 @@ export interface OpenMovement {
   isMove: boolean;
   /** The most that it can still take from its wallet, in wei; null: it is not sent yet. */
   cost: bigint | null;
+  createdAt: bigint;
   /** When its newest version was sent. */
   sentAt: bigint | null;
+  /** Whom the gas tank tops up. */
+  gasTo: string | null;
+  /** The gas tank's, for an earlier rotation: this one does not wait for it. */
+  isEarlier: boolean;
 }
 
-/** Attempts of a rotation that are not over, and those of rotated wallets that an earlier rotation has left. */
+/** Attempts of a rotation that are not over, and those of, and for, rotated wallets that an earlier rotation has left. */
 export async function listOpenMovements(
   db: Db,
   { merchant_id, rotation_id, network }: Pick<RotationRow, 'merchant_id' | 'rotation_id' | 'network'>,
 ): Promise<OpenMovement[]> {
   const { rows } = await sql<Omit<OpenMovement, 'cost'> & { cost: string | null }>`
-    select attempt_id as "attemptId", sender, sequence, movement ->> 'asset' as asset, sent_at as "sentAt",
-      coalesce(movement ->> 'kind' = 'move', false) as "isMove",
+    select attempt_id as "attemptId", sender, sequence, movement ->> 'asset' as asset, sent_at as "sentAt", created_at as "createdAt",
+      case when movement ->> 'kind' = 'gas' then movement ->> 'to' end as "gasTo",
+      key_ref = 'tank' and group_id <> ${rotation_id} as "isEarlier", coalesce(movement ->> 'kind' = 'move', false) as "isMove",
       case when status = 'sent' then (fee_limit + case when movement ->> 'kind' = 'move' and movement ->> 'asset' is null
         and gap_raw is null then (movement ->> 'amount')::numeric else 0 end)::text end as cost
     from transfer_attempt
     where merchant_id = ${merchant_id} and network = ${network} and status in ('reserved', 'signed', 'sent')
-      and (group_id = ${rotation_id} or key_ref like 'hot:%')`.execute(db);
+      and (group_id = ${rotation_id} or key_ref like 'hot:%'
+        or key_ref = 'tank' and movement ->> 'kind' = 'gas' and movement ->> 'to' like 'hot:%')`.execute(db);
   return rows.map((row) => ({ ...row, cost: row.cost === null ? null : BigInt(row.cost) }));
 }
 

@@ -74,6 +74,9 @@ const itemOf = ({ transfer_id: itemId, place, address: to, amount }: TransferRow
   amount,
 });
 
+/** Fewer payments need less. */
+const BOUNDS: ReadonlySet<WaitReason> = new Set(['gas_ceiling', 'gas_day', 'top_ups_used']);
+
 /** What payments wait for; undefined: as many of them as `count`, the first ones, can be sent. */
 interface Prepared {
   waitsFor: WaitReason | undefined;
@@ -92,8 +95,7 @@ export async function prepareWallet(
   for (let count = groups.length; ; count >>= 1) {
     const waitsFor = await prepareFor(tx, context, { wallet, precheck, groups: groups.slice(0, count) });
     const isDivisible = wallet.chainNext === null && count > 1;
-    const isTooMuch = waitsFor === 'gas_ceiling' || waitsFor === 'gas_day';
-    if (!isTooMuch || !isDivisible) return { waitsFor, count };
+    if (!isDivisible || waitsFor === undefined || !BOUNDS.has(waitsFor)) return { waitsFor, count };
   }
 }
 
