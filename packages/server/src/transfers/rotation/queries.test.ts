@@ -91,7 +91,7 @@ test('a switch waits for whatever is on its way, but for what rotated wallets ha
         ordinal: BigInt(index),
         status,
         item_ids: [attempt_id],
-        movement,
+        ...(movement !== null && { movement }),
         created_at: 1,
       })
       .execute();
