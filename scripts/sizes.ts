@@ -25,7 +25,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/chains/tron': 2_800,
   'server/src/checkout': 2_800,
   // Passkeys, the pages of sign-in, and what the operator decides came with the accounts of people; then reports.
-  'server/src/console': 6_200,
+  'server/src/console': 6_400,
   'server/src/custody': 1_100,
   'server/src/customers': 500,
   'server/src/docs': 1_200,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Posting, post } from '../../packages/server/src/ledger/index.ts';
 import { NIL_ID, newId } from '../../packages/server/src/platform/db/ids/index.ts';
@@ -171,11 +172,12 @@ test('the file has the same sums, times in UTC, and ends with the number of its 
     expect(headers.get('content-disposition')).toBe('attachment; filename="statement.csv"');
     const [heading, ...rest] = lines;
     expect(heading).toBe(
-      'from_utc,before_utc,account,currency,kind,network,entries,increase,decrease,balance',
+      'from_utc,before_utc,account,currency,kind,network,entries,increase,decrease,balance,as_of_utc,is_final',
     );
     const rows = rest.slice(0, -2).map((line) => line.split(','));
     expect(rest.slice(-2)).toEqual([`# ${rows.length} rows`, '']);
     expect(rows[0]?.slice(0, 2)).toEqual(['2026-10-01 00:00:00', '2026-11-01 00:00:00']);
+    expect(new Set(rows.map((row) => row.at(-1)))).toEqual(new Set(['true']));
     for (const { account, opening, closing } of accounts) {
       const own = rows.filter((row) => row[2] === account);
       expect([own[0]?.[4], own[0]?.[9], own.at(-1)?.[4], own.at(-1)?.[9]]).toEqual([
@@ -352,4 +354,19 @@ test('an overview of a foreign merchant or store shows nothing, and a period or 
     '?from=2027-01-01&to=2026-01-01',
   ])
     expect([refused, (await overview(finance, refused)).status]).toEqual([refused, 400]);
+});
+
+test('a person reads a few statements at a time, and each may take longer than other statements', async () => {
+  const { app } = service;
+  const { rows } = await sql<{ statement_timeout: string }>`show statement_timeout`.execute(app.reportsDb);
+  expect(rows).toEqual([{ statement_timeout: '1min' }]);
+  const owner = new pg.Client({ connectionString: app.databaseUrl });
+  await owner.connect();
+  await owner.query('begin; lock table ledger_entry in access exclusive mode');
+  const waiting = Array.from({ length: 4 }, () => read(finance, OCTOBER));
+  const refused = await Promise.race(waiting);
+  await owner.end();
+  expect(refused.status).toBe(429);
+  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 429]);
 });

@@ -109,6 +109,8 @@ const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
 export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps, MailDeps {
   databaseUrl: string;
   simulatedDb: Db;
+  /** For statements over whole periods, each of which may take a minute. */
+  reportsDb: Db;
   /** For workers' claims and lease renewals, which commit asynchronously. */
   claimsDb: Db;
   metrics: Metrics;
@@ -137,6 +139,9 @@ export async function migrateAll(databaseUrl: string, simchainUrl: string | unde
   return applied;
 }
 
+/** A statement of a year reads millions of entries. */
+const REPORTS_POOL = { poolSize: 2, statementMs: 60_000 };
+
 /** The pools of one process, by what uses them. They connect with their first statement. */
 async function openPools({ databaseUrl, log, ...options }: AppOptions) {
   const onError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
@@ -151,6 +156,7 @@ async function openPools({ databaseUrl, log, ...options }: AppOptions) {
     claimsDb: connect({ ...background, poolSize: CLAIM_POOL_SIZE }),
     watchDb: connect({ ...pool, ...WATCH_POOL }),
     requestLogDb: connect({ ...background, ...REQUEST_LOG_POOL }),
+    reportsDb: connect({ ...pool, ...REPORTS_POOL }),
     // In a separate database the simulated chain needs no service role.
     simulatedDb: connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError }),
   };
@@ -159,8 +165,8 @@ async function openPools({ databaseUrl, log, ...options }: AppOptions) {
 type Pools = Awaited<ReturnType<typeof openPools>>;
 
 function watchPools(metrics: Metrics, pools: Pools): void {
-  const { db, fastDb, claimsDb, requestLogDb, simulatedDb } = pools;
-  const named = { main: db, nonces: fastDb, claims: claimsDb, request_log: requestLogDb };
+  const { db, fastDb, claimsDb, requestLogDb, reportsDb, simulatedDb } = pools;
+  const named = { main: db, nonces: fastDb, claims: claimsDb, request_log: requestLogDb, reports: reportsDb };
   for (const [name, pool] of Object.entries({ ...named, simulated_chains: simulatedDb }))
     metrics.watchPool(name, () => countConnections(pool));
 }

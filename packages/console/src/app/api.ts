@@ -49,9 +49,19 @@ export const keepCsrfToken = (token: string): void => {
 
 /** Whoever has touched nothing for so long is not at the page: what it asks then keeps no session from ending. */
 const AWAY_MS = 60_000;
+/** Whoever works for longer without a request, as in a form, is still there. */
+const TELL_EVERY_MS = 5 * 60_000;
 let touchedAtMs = Date.now();
-for (const touch of ['pointerdown', 'keydown', 'wheel', 'touchmove'])
-  addEventListener(touch, () => (touchedAtMs = Date.now()), { passive: true, capture: true });
+let toldAtMs = Date.now();
+function touch(): void {
+  touchedAtMs = Date.now();
+  if (touchedAtMs - toldAtMs < TELL_EVERY_MS) return;
+  toldAtMs = touchedAtMs;
+  void send('/console/api/me').catch(() => undefined);
+}
+// Who uses a voice or a screen reader presses no key and moves no pointer: their clicks and texts come without.
+for (const kind of ['pointerdown', 'keydown', 'wheel', 'touchmove', 'click', 'input'])
+  addEventListener(kind, touch, { passive: true, capture: true });
 const isAway = (): boolean => Date.now() - touchedAtMs > AWAY_MS;
 
 const headersOf = ({ body, place, idempotencyKey, accept }: CallOptions): Record<string, string> => ({

@@ -219,13 +219,14 @@ export function Rows<T>({
   );
 }
 
-/** The rows of a list that can be walked through with the keyboard. */
-function useSelection(count: number) {
-  const [selected, setSelected] = useState(-1);
+/** The rows of a list that can be walked through with the keyboard. The same one stays selected where others come above it. */
+function useSelection(ids: readonly string[]) {
+  const [selectedId, setSelectedId] = useState<string>();
+  const selected = selectedId === undefined ? -1 : ids.indexOf(selectedId);
   const box = useRef<HTMLDivElement>(null);
   const move = (by: number) => {
-    const next = Math.min(Math.max(selected + by, 0), count - 1);
-    setSelected(next);
+    const next = Math.min(Math.max(selected + by, 0), ids.length - 1);
+    setSelectedId(ids[next]);
     box.current?.querySelectorAll('[data-row]')[next]?.scrollIntoView({ block: 'nearest' });
   };
   const links = () => box.current?.querySelectorAll<HTMLElement>('[data-open]');
@@ -250,7 +251,7 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
   const navigate = useNavigate();
   const query = useRows(definition, place, filters);
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
-  const { selected, box } = useSelection(rows.length);
+  const { selected, box } = useSelection(rows.map(definition.idOf));
   const [failure, setFailure] = useState<unknown>();
   const isFiltered = Object.keys(filters).length > 0;
   const show = (search: Record<string, string>) => void navigate({ to: '.', search: () => search });

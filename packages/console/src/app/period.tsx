@@ -1,5 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useFilters } from './place.ts';
 
 /** Days in UTC, such as `2026-11-01`; both ends are among them. */
@@ -31,29 +32,43 @@ interface PeriodPickerProps {
   zone?: string;
 }
 
+interface DayFieldProps {
+  label: string;
+  day: string | undefined;
+  set: (day: string) => void;
+}
+
+/** A day that is taken over with Enter or on leaving; what the service answers does not take the field from whoever is in it. */
+function DayField({ label, day = '', set }: DayFieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (input.current !== null && input.current !== document.activeElement) input.current.value = day;
+  }, [day]);
+  const take = ({ value }: HTMLInputElement) => value !== '' && value !== day && set(value);
+  return (
+    <TextInput
+      ref={input}
+      type="date"
+      label={label}
+      size="sm"
+      defaultValue={day}
+      onKeyDown={({ key, currentTarget }) => key === 'Enter' && take(currentTarget)}
+      onBlur={({ currentTarget }) => take(currentTarget)}
+    />
+  );
+}
+
 /** Two days, and the months beside them. */
 export function PeriodPicker({ shown, zone = 'UTC' }: PeriodPickerProps) {
   const { given, show } = usePeriod();
   const { from, to } = { ...shown, ...given };
-  const field = (name: 'from' | 'to', label: string, value = '') => (
-    <TextInput
-      key={`${name} ${value}`}
-      type="date"
-      label={label}
-      size="sm"
-      defaultValue={value}
-      onKeyDown={({ key, currentTarget }) => key === 'Enter' && set(name, currentTarget.value)}
-      onBlur={({ currentTarget }) => set(name, currentTarget.value)}
-    />
-  );
-  const set = (name: 'from' | 'to', day: string) => {
-    if (day !== '' && day !== (name === 'from' ? from : to))
-      show({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), [name]: day });
-  };
+  const setFrom = (day: string) => show(to === undefined || day > to ? { from: day } : { from: day, to });
+  const setTo = (day: string) =>
+    show({ from: from === undefined || day < from ? monthBy(day, 0).from : from, to: day });
   return (
     <Group align="end" gap="sm" className="no-print">
-      {field('from', `From (${zone})`, from)}
-      {field('to', 'To, with that day', to)}
+      <DayField label={`From (${zone})`} day={from} set={setFrom} />
+      <DayField label="To, with that day" day={to} set={setTo} />
       <Button
         variant="default"
         size="sm"

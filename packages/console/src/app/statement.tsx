@@ -128,6 +128,8 @@ export function Statement({ merchant, back, example }: StatementProps) {
     refetchOnWindowFocus: false,
   });
   const { data } = query;
+  // Of the period before, until this one is there.
+  const isShown = query.isSuccess && !query.isPlaceholderData;
   const name = data && `statement-${data.merchant_id}-${data.from}-${data.to}`;
   const save = () =>
     data && saveCsv(pathWith(path, { from: data.from, to: data.to }), undefined, setFailure, name);
@@ -139,10 +141,10 @@ export function Statement({ merchant, back, example }: StatementProps) {
           Statement
         </Title>
         <Group gap="xs" className="no-print">
-          <Button variant="default" size="sm" onClick={() => window.print()} disabled={!query.isSuccess}>
+          <Button variant="default" size="sm" onClick={() => window.print()} disabled={!isShown}>
             Print
           </Button>
-          <Button variant="default" size="sm" onClick={() => void save()} disabled={!query.isSuccess}>
+          <Button variant="default" size="sm" onClick={() => void save()} disabled={!isShown}>
             Download CSV
           </Button>
         </Group>

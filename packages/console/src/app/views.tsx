@@ -77,8 +77,7 @@ interface ViewsProps {
   show: (filters: Record<string, string>) => void;
 }
 
-/** Which columns a list has, and filters that are kept under a name. */
-export function Views({ own, columns, filters, show }: ViewsProps) {
+function Panel({ own, columns, filters, show }: ViewsProps) {
   const save = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -88,65 +87,69 @@ export function Views({ own, columns, filters, show }: ViewsProps) {
     form.reset();
   };
   return (
-    <details className="views">
-      <summary>View</summary>
-      <Stack gap="sm" className="panel">
-        <fieldset>
-          <legend>Columns</legend>
-          {columns.slice(1).map((title) => (
-            <label key={title}>
-              <input
-                type="checkbox"
-                checked={!own.hidden.includes(title)}
-                onChange={() => own.toggle(title)}
+    <Stack gap="sm" className="panel">
+      <fieldset>
+        <legend>Columns</legend>
+        {columns.slice(1).map((title) => (
+          <label key={title}>
+            <input type="checkbox" checked={!own.hidden.includes(title)} onChange={() => own.toggle(title)} />
+            {title}
+          </label>
+        ))}
+      </fieldset>
+      {own.views.length > 0 && (
+        <Stack gap={4} component="section" aria-label="Kept filters">
+          <Text size="sm" fw={500}>
+            Kept filters
+          </Text>
+          {own.views.map((view) => (
+            <Group key={view.name} justify="space-between" wrap="nowrap">
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                className="id"
+                ta="left"
+                onClick={() => show(view.filters)}
+              >
+                {view.name}
+              </Anchor>
+              <CloseButton
+                size="sm"
+                aria-label={`Forget ${view.name}`}
+                onClick={() => own.forget(view.name)}
               />
-              {title}
-            </label>
+            </Group>
           ))}
-        </fieldset>
-        {own.views.length > 0 && (
-          <Stack gap={4} component="section" aria-label="Kept filters">
-            <Text size="sm" fw={500}>
-              Kept filters
-            </Text>
-            {own.views.map((view) => (
-              <Group key={view.name} justify="space-between" wrap="nowrap">
-                <Anchor
-                  component="button"
-                  type="button"
-                  size="sm"
-                  className="id"
-                  ta="left"
-                  onClick={() => show(view.filters)}
-                >
-                  {view.name}
-                </Anchor>
-                <CloseButton
-                  size="sm"
-                  aria-label={`Forget ${view.name}`}
-                  onClick={() => own.forget(view.name)}
-                />
-              </Group>
-            ))}
-          </Stack>
-        )}
-        <form onSubmit={save}>
-          <Group align="end" gap="xs" wrap="nowrap">
-            <TextInput
-              name="view"
-              label="Keep these filters as"
-              size="xs"
-              maxLength={NAME_MAX}
-              autoComplete="off"
-              required
-              withAsterisk={false}
-            />
-            <Button type="submit" size="xs" variant="default">
-              Keep
-            </Button>
-          </Group>
-        </form>
-      </Stack>
+        </Stack>
+      )}
+      <form onSubmit={save}>
+        <Group align="end" gap="xs" wrap="nowrap">
+          <TextInput
+            name="view"
+            label="Keep these filters as"
+            size="xs"
+            maxLength={NAME_MAX}
+            autoComplete="off"
+            required
+            withAsterisk={false}
+          />
+          <Button type="submit" size="xs" variant="default">
+            Keep
+          </Button>
+        </Group>
+      </form>
+    </Stack>
+  );
+}
+
+/** Which columns a list has, and filters that are kept under a name. */
+export function Views(props: ViewsProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="views" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>View</summary>
+      {isOpen && <Panel {...props} />}
     </details>
   );
 }

@@ -75,11 +75,12 @@ const EVENTS = 'text/event-stream';
 /** The session of a request. @throws Fail `authentication_required` */
 export async function sessionOf(
   deps: ConsoleDeps,
-  head: Pick<RequestHead, 'headers'>,
+  head: Pick<RequestHead, 'headers' | 'method'>,
   publicUrl: string,
 ): Promise<{ token: string; session: SessionRow }> {
   const token = readSessionCookie(head, publicUrl);
-  const isUsed = head.headers['x-service-background'] === undefined && head.headers.accept !== EVENTS;
+  const { 'x-service-background': background, accept } = head.headers;
+  const isUsed = head.method !== 'GET' || (background === undefined && accept !== EVENTS);
   const session =
     token && (await findSession(deps, { token, isUsed }, (userId) => movesMoneyAnywhere(deps, userId)));
   if (token === undefined || !session) throw notSignedIn();

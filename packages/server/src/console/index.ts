@@ -17,7 +17,7 @@ import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
 import { riskRoutes } from './routes/risk-routes.ts';
 import { searchRoutes } from './routes/search-routes.ts';
-import { statementRoutes } from './routes/statement-routes.ts';
+import { type StatementDeps, statementRoutes } from './routes/statement-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
 
@@ -43,7 +43,7 @@ const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, sa
 
 /** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
 export function createConsole(
-  deps: ApprovalDeps,
+  deps: ApprovalDeps & StatementDeps,
   { publicUrl, version, liveEvents, installationRoutes = [] }: ConsoleOptions,
 ) {
   const place = { deps, publicUrl };
@@ -60,7 +60,7 @@ export function createConsole(
       ...requestRoutes(deps),
       ...searchRoutes(deps),
       ...statementRoutes(deps),
-      ...changeRoutes(liveEvents),
+      ...changeRoutes(deps, liveEvents),
       ...overviewRoutes(deps),
       ...teamRoutes(deps),
       ...auditLogRoutes(deps),

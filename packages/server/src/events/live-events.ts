@@ -4,7 +4,7 @@ import type { Caller, OpenStream } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listAdmittedKeys } from '../stores/keys/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { readStreamEnds } from './publish-events.ts';
+import { readStreamEnds, streamOf } from './publish-events.ts';
 import { onPublished } from './publish-notifier.ts';
 import { findNumber, type StreamPosition } from './queries.ts';
 import { StoreFeed, type StreamRow } from './store-feed.ts';
@@ -81,7 +81,7 @@ export class LiveEvents {
   }
 
   #join(store: { merchantId: string; storeId: string }, listener: Listener): StoreFeed {
-    const key = `${store.merchantId}/${store.storeId}`;
+    const key = streamOf(store);
     const feed = this.#feeds.get(key) ?? new StoreFeed(this.#platform.db, store);
     this.#feeds.set(key, feed);
     feed.listeners++;
@@ -119,10 +119,11 @@ export class LiveEvents {
 
   async *#changes(feed: StoreFeed, seen: bigint | undefined, leaving: AbortSignal): AsyncGenerator<string> {
     const untilMs = performance.now() + WATCH_MS;
-    yield `retry: ${RETRY_MS}\n\n`;
     try {
-      const ends = await readStreamEnds(this.#platform.db, [feed]);
-      let told = seen ?? ends.get(feed.storeId) ?? 0n;
+      const now = (await readStreamEnds(this.#platform.db, [feed])).get(streamOf(feed)) ?? 0n;
+      // A number that is not there yet is of before a backup was put back: everything may have changed.
+      let told = seen === undefined ? now : seen > now ? -1n : seen;
+      yield `retry: ${RETRY_MS}\nid: ${told < 0n ? 0n : told}\n\n`;
       while (!leaving.aborted && performance.now() < untilMs) {
         const { end } = feed;
         if (end > told) {
@@ -168,7 +169,7 @@ export class LiveEvents {
   async #poll(): Promise<void> {
     const feeds = [...this.#feeds.values()];
     const ends = await readStreamEnds(this.#platform.db, feeds);
-    for (const feed of feeds) feed.advance(ends.get(feed.storeId) ?? 0n);
+    for (const feed of feeds) feed.advance(ends.get(streamOf(feed)) ?? 0n);
   }
 
   /** Ends the streams of keys that could not open one any more; those of people end by themselves, and carry nothing. */

@@ -86,14 +86,20 @@ export async function readStream(
   return rows;
 }
 
-/** The last number of each of these stores, by store; stores without one are left out. */
+/** How `readStreamEnds` names a store: whoever names one of another merchant learns nothing of it. */
+export const streamOf = ({ merchantId, storeId }: { merchantId: string; storeId: string }): string =>
+  `${merchantId}/${storeId}`;
+
+/** The last number of each of these stores, by `streamOf`; stores without one are left out. */
 export async function readStreamEnds(
   db: Db,
   stores: readonly { merchantId: string; storeId: string }[],
 ): Promise<Map<string, bigint>> {
-  const { rows } = await prepared<{ store_id: string; number: bigint }>`
-    select s.store_id, s.number
+  const { rows } = await prepared<{ merchant_id: string; store_id: string; number: bigint }>`
+    select s.merchant_id, s.store_id, s.number
     from ${listed('w', stores, { merchant_id: ['uuid', (s) => s.merchantId], store_id: ['uuid', (s) => s.storeId] })}
     join event_stream_end s on s.merchant_id = w.merchant_id and s.store_id = w.store_id`.execute(db);
-  return new Map(rows.map((row) => [row.store_id, row.number]));
+  return new Map(
+    rows.map((row) => [streamOf({ merchantId: row.merchant_id, storeId: row.store_id }), row.number]),
+  );
 }

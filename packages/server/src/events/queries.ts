@@ -3,7 +3,7 @@ import type { Db } from '../platform/db/index.ts';
 import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
-import { readStreamEnds } from './publish-events.ts';
+import { readStreamEnds, streamOf } from './publish-events.ts';
 import { resourcesWithId } from './resource-keys.ts';
 import './tables.ts';
 
@@ -79,7 +79,7 @@ export async function readStreamPosition(
 }
 
 async function endOfStream(db: Db, owner: { merchantId: string; storeId: string }): Promise<StreamPosition> {
-  const number = (await readStreamEnds(db, [owner])).get(owner.storeId) ?? 0n;
+  const number = (await readStreamEnds(db, [owner])).get(streamOf(owner)) ?? 0n;
   const last = await db
     .selectFrom('event')
     .select('event_id')

@@ -4,8 +4,8 @@ import { readBalances } from '../../ledger/balances/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { codeOf, type Db } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { Semaphore } from '../../platform/jobs/index.ts';
 import type { Period } from './period.ts';
+import { Turns } from './turns.ts';
 
 // What the first page of a store shows. Tables of several modules are read here and written by none; each statement goes
 // along an index and is bounded: payments by the period, the rest by a count that ends.
@@ -15,8 +15,7 @@ interface Owner {
   storeId: string;
 }
 
-/** That a process reads at once, of payments alone. */
-const turns = new Semaphore(2);
+const turns = new Turns();
 const UNKNOWN_TIME_ZONE = '22023';
 
 /** @throws Fail for a name that the database does not know */
@@ -66,14 +65,17 @@ export interface DayRow {
   received: bigint;
 }
 
-/** @param days as `daysOf` has them */
+/**
+ * @param reader who asks: a few at a time
+ * @param days as `daysOf` has them
+ * @throws Fail `rate_limited`
+ */
 export async function readDays(
   db: Db,
-  { merchantId, storeId }: Owner,
+  { merchantId, storeId, reader }: Owner & { reader: string },
   days: readonly number[],
 ): Promise<DayRow[]> {
-  const release = await turns.acquire();
-  try {
+  return await turns.run(reader, async () => {
     const { rows } = await sql<Record<keyof DayRow, string> & { currency: Asset | null }>`
       select width_bucket(created_at, ${days}::bigint[]) - 1 as day,
              coalesce(chosen_currency, fixed_currency) as currency,
@@ -95,9 +97,7 @@ export async function readDays(
       payments: Number(row.payments),
       received: BigInt(row.received),
     }));
-  } finally {
-    release();
-  }
+  });
 }
 
 /** What the first hour of a merchant is made of. */

@@ -3,14 +3,11 @@ import { sql } from 'kysely';
 import { readBalances } from '../../ledger/balances/index.ts';
 import type { Account } from '../../ledger/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { Semaphore } from '../../platform/jobs/index.ts';
 import type { Period } from './period.ts';
 import { type AccountStatement, type Flow, statementsOf } from './statement.ts';
+import { Turns } from './turns.ts';
 
-/** A statement of a year reads millions of entries, longer than any other statement may run. */
-const TIMEOUT_MS = 60_000;
-/** That a process reads at once: the others wait, so that they do not take all of its connections. */
-const turns = new Semaphore(2);
+const turns = new Turns();
 
 interface FlowRow {
   debit: Account;
@@ -36,16 +33,24 @@ const flowsSince = (merchantId: string, { fromSeconds, endSeconds }: Period) => 
     and p.merchant_id = ${merchantId} and p.payment_id = e.cause_id and p.invoice_id is not null
   group by 1, 2, 3, 4, 5, 6, 7`;
 
-/** The statements of a merchant's accounts in a period, as of one snapshot. */
-export async function readStatement(db: Db, merchantId: string, period: Period): Promise<AccountStatement[]> {
-  const release = await turns.acquire();
-  try {
-    return await db
+/**
+ * The statements of a merchant's accounts in a period, as of one snapshot.
+ *
+ * @param reportsDb whose statements may take a minute: a year has millions of entries
+ * @param reader who asks: a few at a time
+ * @throws Fail `rate_limited` while the reader waits for others, or very many do
+ */
+export async function readStatement(
+  reportsDb: Db,
+  { merchantId, reader }: { merchantId: string; reader: string },
+  period: Period,
+): Promise<AccountStatement[]> {
+  return await turns.run(reader, () =>
+    reportsDb
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
       .execute(async (tx) => {
-        await sql`set local statement_timeout = ${sql.lit(TIMEOUT_MS)}`.execute(tx);
         const balances = await readBalances(tx, merchantId);
         const { rows } = await flowsSince(merchantId, period).execute(tx);
         const flows = rows.map(
@@ -59,8 +64,6 @@ export async function readStatement(db: Db, merchantId: string, period: Period):
           }),
         );
         return statementsOf(balances, flows);
-      });
-  } finally {
-    release();
-  }
+      }),
+  );
 }

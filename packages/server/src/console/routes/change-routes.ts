@@ -1,8 +1,10 @@
 import Type from 'typebox';
 import type { LiveEvents } from '../../events/index.ts';
-import { NIL_ID } from '../../platform/db/ids/index.ts';
+import { Fail } from '../../platform/fail.ts';
 import { defineRoute, EVENT_STREAM, type Route } from '../../platform/http/index.ts';
+import { listStores } from '../../stores/index.ts';
 import { decodeId } from '../../tenancy/index.ts';
+import type { ConsoleDeps } from '../accounts/index.ts';
 
 const DESCRIPTION = [
   'Server-sent events: `changed` says that something of the store has changed, at most once a second, and never what: a',
@@ -16,7 +18,7 @@ const seenOf = (lastId: string | undefined): bigint | undefined =>
   lastId !== undefined && /^\d{1,18}$/.test(lastId) ? BigInt(lastId) : undefined;
 
 /** Pages that show a store follow its changes. */
-export const changeRoutes = (liveEvents: LiveEvents): Route[] => [
+export const changeRoutes = (deps: ConsoleDeps, liveEvents: LiveEvents): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/console/api/merchants/{merchant_id}/stores/{store_id}/changes',
@@ -28,9 +30,12 @@ export const changeRoutes = (liveEvents: LiveEvents): Route[] => [
     permission: { name: 'see' },
     params: Type.Object({ merchant_id: Type.String(), store_id: Type.String() }),
     answer: EVENT_STREAM,
-    refusals: [],
+    refusals: ['resource_not_found'],
     handle: async ({ caller, params, headers }) => {
-      const storeId = decodeId('store', params.store_id) ?? NIL_ID;
+      const storeId = decodeId('store', params.store_id);
+      const stores = await listStores(deps, caller.merchantId);
+      if (storeId === undefined || !stores.some((one) => one.store_id === storeId))
+        throw new Fail('resource_not_found', 'This merchant has no such store.');
       return { body: liveEvents.watch({ ...caller, storeId }, seenOf(headers['last-event-id'])) };
     },
   }),

@@ -129,7 +129,8 @@ async function readPeriod(deps: ConsoleDeps, { caller, params, query }: Request)
   if (starts.length > DAYS_MAX + 1)
     throw new Fail('invalid_request', { message: `At most ${DAYS_MAX} days are shown.`, param: 'from' });
   const names = starts.slice(0, -1).map((_, index) => dayBy(period.from, index));
-  return { period, timeZone, names, rows: await readDays(deps.db, ownerOf({ caller, params }), starts) };
+  const owner = { ...ownerOf({ caller, params }), reader: caller.keyId };
+  return { period, timeZone, names, rows: await readDays(deps.db, owner, starts) };
 }
 
 const ownerOf = ({ caller: { merchantId }, params }: Pick<Request, 'caller' | 'params'>) => ({

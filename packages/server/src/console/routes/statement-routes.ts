@@ -1,5 +1,6 @@
 import { formatTokens, NETWORKS } from '@florin/contract/money';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
+import type { Db } from '../../platform/db/index.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
@@ -54,6 +55,8 @@ const Line = Type.Object({
   increase: Type.Union([Amount, Type.Null()]),
   decrease: Type.Union([Amount, Type.Null()]),
   balance: Type.Union([Amount, Type.Null()]),
+  as_of: UnixTime,
+  is_final: Type.Boolean(),
 });
 
 const Query = Type.Object({
@@ -75,7 +78,7 @@ const presentAccount = ({ account, currency, opening, movements, closing }: Acco
   closing: written(closing),
 });
 
-function linesOf({ fromSeconds, endSeconds }: Period, statement: AccountStatement): Static<typeof Line>[] {
+function linesOf({ fromSeconds, endSeconds }: Period, statement: AccountStatement) {
   const { account, currency, opening, movements, closing } = presentAccount(statement);
   const none = { network: null, entries: null, increase: null, decrease: null, balance: null };
   const common = { ...none, from: fromSeconds, before: endSeconds, account, currency };
@@ -86,12 +89,20 @@ function linesOf({ fromSeconds, endSeconds }: Period, statement: AccountStatemen
   ];
 }
 
+export type StatementDeps = ConsoleDeps & { reportsDb: Db };
+
+/** When a period was read, and whether anything may still be added to it. */
+function stateOf(deps: ConsoleDeps, { caller }: RouteRequest<unknown, unknown, unknown>, period: Period) {
+  const now = deps.clock.nowSeconds() + caller.clockOffset;
+  return { as_of: now, is_final: period.endSeconds + SETTLED_SECONDS <= now };
+}
+
 /** The period that a query names, on the merchant's clock. @throws Fail */
 const periodAsked = (deps: ConsoleDeps, { caller, query }: RouteRequest<unknown, unknown, unknown>) =>
   periodOf(Object(query), deps.clock.nowSeconds() + caller.clockOffset);
 
 /** What a merchant's accounts held and what moved them in a period: the accounts are those of all its stores. */
-export const statementRoutes = (deps: ConsoleDeps): Route[] => [
+export const statementRoutes = (deps: StatementDeps): Route[] => [
   {
     ...defineRoute({
       method: 'GET',
@@ -107,11 +118,10 @@ export const statementRoutes = (deps: ConsoleDeps): Route[] => [
       answer: Statement,
       refusals: [],
       handle: async (request) => {
-        const { merchantId, clockOffset } = request.caller;
+        const { merchantId, keyId } = request.caller;
         const { name, mode } = await getMerchant(deps.db, merchantId);
         const period = periodAsked(deps, request);
-        const accounts = await readStatement(deps.db, merchantId, period);
-        const now = deps.clock.nowSeconds() + clockOffset;
+        const accounts = await readStatement(deps.reportsDb, { merchantId, reader: keyId }, period);
         return {
           body: {
             merchant_id: encodeId('merchant', merchantId),
@@ -119,8 +129,7 @@ export const statementRoutes = (deps: ConsoleDeps): Route[] => [
             mode,
             from: period.from,
             to: period.to,
-            as_of: now,
-            is_final: period.endSeconds + SETTLED_SECONDS <= now,
+            ...stateOf(deps, request, period),
             accounts: accounts.map(presentAccount),
           },
         };
@@ -132,8 +141,13 @@ export const statementRoutes = (deps: ConsoleDeps): Route[] => [
       // Some hundred rows at most, all of one snapshot: there is no second slice.
       read: async (request) => {
         const period = periodAsked(deps, request);
-        const accounts = await readStatement(deps.db, request.caller.merchantId, period);
-        return { data: accounts.flatMap((one) => linesOf(period, one)), has_more: false };
+        const { merchantId, keyId } = request.caller;
+        const accounts = await readStatement(deps.reportsDb, { merchantId, reader: keyId }, period);
+        const state = stateOf(deps, request, period);
+        return {
+          data: accounts.flatMap((one) => linesOf(period, one).map((line) => ({ ...line, ...state }))),
+          has_more: false,
+        };
       },
     },
   },

@@ -21,6 +21,10 @@ import { followUnasked } from './unasked-connections.ts';
 const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000, unreadMs: 30_000 };
 const TIMEOUT_CHECK_MS_MAX = 1_000;
 const SWEEP_EVERY_MS = 60_000;
+/** What was asked as the server began to close has arrived by then. */
+const QUESTION_MS = 1_000;
+/** Who opens a connection and never says how it is to be secured keeps a stop waiting no longer. */
+const HANDSHAKE_MS = 3_000;
 const CONSOLE_PATH = '/console/api/';
 /** Nothing there is longer than a form. */
 const CONSOLE_BODY_BYTES_MAX = 16_384;
@@ -109,7 +113,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   for (const page of options.pages) addPage(app, { streams, refuseUnknown }, page);
   app.addHook('preClose', async () => {
     streams.close();
-    endUnasked();
+    // A question may be on its way: it is answered, and its connection closed.
+    setTimeout(endUnasked, QUESTION_MS).unref();
   });
   const parts = { pipeline, streams, exchanges };
   for (const route of options.routes) addRoute(app, parts, route);
@@ -131,6 +136,7 @@ function readTls(tls: { certFile: string; keyFile: string }) {
     key: readFileSync(tls.keyFile),
     minVersion: 'TLSv1.2' as const,
     ciphers: CIPHERS,
+    handshakeTimeout: HANDSHAKE_MS,
   };
 }
 

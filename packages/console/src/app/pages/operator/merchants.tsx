@@ -21,7 +21,11 @@ const SEEN: readonly Column<Merchant>[] = [
   { title: 'Id', cell: ({ merchant_id }) => <CopyId id={merchant_id} isShort /> },
   {
     title: 'Money',
-    cell: ({ merchant_id }) => <Link to={`/operator/merchants/${merchant_id}`}>Statement</Link>,
+    cell: ({ merchant_id, name }) => (
+      <Link to={`/operator/merchants/${merchant_id}`} aria-label={`Statement of ${name}`}>
+        Statement
+      </Link>
+    ),
   },
 ];
 
