@@ -292,30 +292,6 @@ test('a page is told that something of its store has changed, and of nothing els
   expect((await asked(viewer, foreign)).status).toBe(404);
 });
 
-test('streams that were asked for one behind the other end with their connection', async () => {
-  const merchant = await withNews(0);
-  const { cookie, ...viewer } = await signIn(service, merchant, 'viewer');
-  const { hostname, port } = new URL(service.baseUrl);
-  const socket = connect(Number(port), hostname);
-  const head = `GET ${changesOf(merchant)} HTTP/1.1\r\nHost: ${hostname}\r\nCookie: ${cookie}\r\nAccept: ${accept}\r\n\r\n`;
-  socket.write(head.repeat(10));
-  const person = { ...viewer, cookie };
-  const tried = async () => {
-    const one = await follow(person, merchant);
-    one.close();
-    return one.status;
-  };
-  await until(async () => (await tried()) === 429, SOON_MS);
-  socket.destroy();
-  await until(async () => (await tried()) === 200, SOON_MS);
-  const free = async () => {
-    const pages = await Promise.all(Array.from({ length: 10 }, () => follow(person, merchant)));
-    for (const page of pages) page.close();
-    return pages.every(({ status }) => status === 200);
-  };
-  await expect.poll(free, { timeout: SOON_MS }).toBe(true);
-});
-
 test('F1: what a page asks by itself keeps no session from ending', async () => {
   const merchant = await withNews(0);
   const owner = await signIn(service, merchant, 'owner');
