@@ -43,7 +43,7 @@ const WAITS: Partial<Record<WaitReason, string>> = {
   top_ups_used:
     "gas_top_ups_per_day of the signer's policy is used up, or ordered: transfers that need more of the network's coin wait until the day's top-ups are less",
   top_up_refused:
-    'the signer has refused the ether that sent transactions need: it is asked again within the hour',
+    "the signer has refused what the gas tank was to send for a merchant (coins for a wallet's fees, its account, its contract): what needs that waits, and it is asked again within the hour",
   call_reverts: 'the token refuses payments now, for a reason that it does not tell: they wait',
   other_operator:
     "the merchant's account at the collector has another operator, charges wait (florin signer owner-call)",

@@ -1,7 +1,7 @@
 import type { Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { insertTransfers, type TransferOrder, type TransferRow } from './queries.ts';
-import type { SendContext } from './send-context.ts';
+import type { StepContext } from './send-context.ts';
 
 /** Advances the transfers of one group; payload `{ groupId }`. */
 export const SEND_JOB = 'transfers.send';
@@ -36,7 +36,7 @@ export async function requestTransfers(
 /** Enqueues the `decided` jobs of the transfers' owners, in the transaction that decides the transfers. */
 export async function notifyOwners(
   tx: Tx,
-  { deps, merchant }: SendContext,
+  { deps, merchant }: Pick<StepContext, 'deps' | 'merchant'>,
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const owners = new Map(transfers.map((one) => [`${one.owner_type} ${one.group_id}`, one]));

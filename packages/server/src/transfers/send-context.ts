@@ -31,6 +31,12 @@ export interface SendContext {
   history: { name?: string };
 }
 
+/** What a step in a transaction needs to know of its run. */
+export interface StepContext extends Pick<SendContext, 'nowSeconds'> {
+  deps: Pick<TransferDeps, 'clock'>;
+  merchant: Pick<Merchant, 'merchantId' | 'mode'>;
+}
+
 /**
  * Runs a chain call for each entry, at most `callsAtOnce` concurrently, as nodes limit their clients. Starts none after the
  * run was aborted.

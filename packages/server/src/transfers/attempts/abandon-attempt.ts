@@ -3,14 +3,14 @@ import { newId } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { type AttemptRow, closeAttempts, type TransferRow, writeOutcomes } from '../queries.ts';
 import { notifyOwners } from '../request-transfers.ts';
-import type { SendContext } from '../send-context.ts';
+import type { StepContext } from '../send-context.ts';
 import type { TransferVerdict } from '../states.ts';
 import { lockWallet, takeOrdinal } from '../wallets/wallet-queries.ts';
 
 /** Writes transfers that fail or go back to the queue without a transaction. */
 export async function writeUnsent(
   tx: Tx,
-  context: SendContext,
+  context: StepContext,
   verdicts: readonly TransferVerdict[],
   transfers: readonly TransferRow[],
 ): Promise<void> {
@@ -32,7 +32,7 @@ export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Pro
 /** Fails an attempt as `abandonAttempt` does, and its transfers with it. */
 export async function abandonWithTransfers(
   tx: Tx,
-  context: SendContext,
+  context: StepContext,
   {
     attempt,
     verdicts,

@@ -1,10 +1,11 @@
+import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { BlockReason, KeyRef, SigningBlocked } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import { SEND_JOB } from '../request-transfers.ts';
-import type { SendContext } from '../send-context.ts';
+import type { SendContext, StepContext } from '../send-context.ts';
 import { blockSeconds } from '../states.ts';
 import { isClosing } from '../wallets/present-wallet.ts';
 import { ofWallet } from '../wallets/wallet-queries.ts';
@@ -32,13 +33,16 @@ const GIVES_WAY: ReadonlySet<BlockReason> = new Set(['limit', 'policy', 'purpose
 const isRefusedToTank = ({ attempt, blocked }: BlockedAttempt) =>
   attempt.key_ref === TANK_KEY_REF && paysNobody(attempt) && GIVES_WAY.has(blocked.reason);
 
+/** Twice the longest hold: the refusal before is within it. */
+const REFUSALS_SECONDS = 7_200;
+
 /**
  * Lets blocked attempts give up their sequences where others wait behind them, or a rotation waits for their wallet; movements of the gas
  * tank at once. Those without a sequence pause.
  */
 export async function stepAside(
   tx: Tx,
-  context: SendContext,
+  context: StepContext,
   list: readonly BlockedAttempt[],
   transfers: readonly TransferRow[],
 ): Promise<void> {
@@ -90,22 +94,53 @@ async function isAnyBehind(
 
 async function block(
   tx: Tx,
-  { nowSeconds }: SendContext,
+  { nowSeconds }: StepContext,
   { attempt, blocked, transfers }: BlockedAttempt & { transfers: readonly TransferRow[] },
 ): Promise<void> {
-  const own = transfers.filter((transfer) => transfer.group_id === attempt.group_id);
-  const since =
-    own.length > 0
-      ? Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds)
-      : await firstAttemptAt(tx, attempt);
-  // While its wallet is closed a merchant pays nobody, so what that waits for is asked for each minute.
-  const waited = (await isClosing(tx, attempt)) ? 0 : nowSeconds - since;
-  const until = nowSeconds + blockSeconds(waited);
+  const until = nowSeconds + blockSeconds(await waitedFor(tx, { attempt, transfers, nowSeconds }));
   await sql`
     insert into transfer_hold (merchant_id, group_id, reason, held_at, until)
     values (${attempt.merchant_id}, ${attempt.group_id}, ${blocked.reason}, ${nowSeconds}, ${until})
     on conflict (merchant_id, group_id) do update set reason = excluded.reason, held_at = excluded.held_at,
       until = excluded.until`.execute(tx);
+}
+
+async function waitedFor(
+  tx: Tx,
+  {
+    attempt,
+    transfers,
+    nowSeconds,
+  }: { attempt: AttemptRow; transfers: readonly TransferRow[]; nowSeconds: number },
+): Promise<number> {
+  // Each try costs the tank a fee, whatever waits for it.
+  if (attempt.key_ref === TANK_KEY_REF && paysNobody(attempt))
+    return nowSeconds - (await firstRefusedAt(tx, attempt, nowSeconds));
+  // While its wallet is closed a merchant pays nobody, so what that waits for is asked for each minute.
+  if (await isClosing(tx, attempt)) return 0;
+  const own = transfers.filter((transfer) => transfer.group_id === attempt.group_id);
+  const since =
+    own.length > 0
+      ? Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds)
+      : await firstAttemptAt(tx, attempt);
+  return nowSeconds - since;
+}
+
+/** What the gas tank was to do, and was never sent. */
+const isRefusedMovement = sql<boolean>`
+  a.key_ref = 'tank' and a.movement is not null and a.status = 'failed' and a.height is null`;
+
+/** Since when the signer refuses what the tank is to do for the merchant: after a while without a refusal it begins anew. */
+async function firstRefusedAt(
+  tx: Tx,
+  { merchant_id, network }: AttemptRow,
+  nowSeconds: number,
+): Promise<number> {
+  const { rows } = await sql<{ at: bigint | null }>`
+    select min(a.completed_at) as at from transfer_attempt a
+    where a.merchant_id = ${merchant_id} and a.network = ${network} and ${isRefusedMovement}
+      and a.completed_at > ${nowSeconds - REFUSALS_SECONDS} and a.completed_at <= ${nowSeconds}`.execute(tx);
+  return Number(rows[0]?.at ?? nowSeconds);
 }
 
 /** Since when a group without transfers tries: the first attempt after the last one of which a block has decided. */
@@ -130,6 +165,22 @@ export async function isBlocked(
   const { rows } = await sql`
     select from transfer_hold h
     where h.merchant_id = ${merchantId} and h.group_id = ${groupId} and ${isHeldAt(nowSeconds)}`.execute(tx);
+  return rows.length > 0;
+}
+
+/**
+ * Whether the signer has lately refused something that the gas tank was to do for a merchant, whichever group wanted it: the others would
+ * have the same refused, and each try takes a sequence of the tank. Ask under the tank's lock, before it moves anything.
+ */
+export async function isTankHeld(
+  tx: Tx,
+  { merchantId, network, nowSeconds }: { merchantId: string; network: Network; nowSeconds: number },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from transfer_hold h
+    join transfer_attempt a on a.merchant_id = h.merchant_id and a.group_id = h.group_id
+    where h.merchant_id = ${merchantId} and ${isHeldAt(nowSeconds)} and a.network = ${network} and ${isRefusedMovement}
+      and a.completed_at >= h.held_at limit 1`.execute(tx);
   return rows.length > 0;
 }
 

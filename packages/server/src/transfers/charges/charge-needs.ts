@@ -2,6 +2,7 @@ import type { Asset } from '@florin/contract/money';
 import { type ChargesPrecheck, WEI_PER_UNIT } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
+import { isTankHeld } from '../attempts/blocked-attempts.ts';
 import type { ChargeNeeds } from '../attempts/charge-readiness.ts';
 import {
   isOpeningAccount,
@@ -10,8 +11,9 @@ import {
   readUnderWay,
   type TankUse,
 } from '../attempts/movements.ts';
+import { wait } from '../attempts/readiness.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
-import type { SendContext } from '../send-context.ts';
+import type { StepContext } from '../send-context.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
 import { lockWallet, type Wallet } from '../wallets/wallet-queries.ts';
 
@@ -29,10 +31,10 @@ interface Asked {
  */
 export async function decideUnderLocks<S extends { do: string; by?: 'hot' | 'tank' }>(
   tx: Tx,
-  context: SendContext,
+  context: StepContext,
   { hot, precheck, currency }: Asked,
   decide: (needs: ChargeNeeds) => S,
-): Promise<S> {
+): Promise<S | ReturnType<typeof wait>> {
   const { merchantId } = context.merchant;
   const tank = tankOf(hot.network, precheck);
   await lockWallet(tx, hot);
@@ -50,5 +52,7 @@ export async function decideUnderLocks<S extends { do: string; by?: 'hot' | 'tan
   const step = decide(await readNeeds(NO_TANK_USE));
   if (step.by !== 'tank') return step;
   await lockWallet(tx, tank);
+  const { nowSeconds } = context;
+  if (await isTankHeld(tx, { merchantId, network: tank.network, nowSeconds })) return wait('top_up_refused');
   return decide(await readNeeds(await readTankUse(tx, tank, precheck.movementFees.activate)));
 }

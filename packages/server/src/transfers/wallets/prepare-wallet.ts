@@ -8,7 +8,7 @@ import {
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
-import { listHeldKeys } from '../attempts/blocked-attempts.ts';
+import { isTankHeld } from '../attempts/blocked-attempts.ts';
 import { NO_TANK_USE, readTankUse, readUnderWay, reserveMovement, sumTopUps } from '../attempts/movements.ts';
 import {
   nextPaymentStep,
@@ -21,7 +21,7 @@ import { assertSameHistory } from '../history/history.ts';
 import { logWaiting } from '../log-waiting.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
-import type { SendContext } from '../send-context.ts';
+import type { SendContext, StepContext } from '../send-context.ts';
 import { planAttempts } from '../states.ts';
 import { assertPresentWallet } from './present-wallet.ts';
 import { lockWallet, readWalletAt, type Wallet } from './wallet-queries.ts';
@@ -89,8 +89,8 @@ interface Prepared {
  */
 export async function prepareWallet(
   tx: Tx,
-  context: SendContext,
-  { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly TransferRow[][] },
+  context: StepContext,
+  { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly Due[][] },
 ): Promise<Prepared> {
   for (let count = groups.length; ; count >>= 1) {
     const waitsFor = await prepareFor(tx, context, { wallet, precheck, groups: groups.slice(0, count) });
@@ -101,8 +101,8 @@ export async function prepareWallet(
 
 async function prepareFor(
   tx: Tx,
-  context: SendContext,
-  { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly TransferRow[][] },
+  context: StepContext,
+  { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly Due[][] },
 ): Promise<WaitReason | undefined> {
   const [first] = groups.flat();
   if (first === undefined) return undefined;
@@ -136,9 +136,6 @@ export async function topUpGas(context: SendContext, waiting: readonly AttemptRo
     await assertSameHistory(tx);
     await assertPresentWallet(tx, context, true);
     await lockWallet(tx, wallet);
-    // A top-up that the signer refuses takes a sequence of the tank and is filled: it is not tried again at once.
-    const groupIds = [...new Set(paying.map(({ group_id: id }) => id))];
-    if ((await listHeldKeys(tx, context, groupIds)).has(TANK_KEY_REF)) return 'top_up_refused';
     return await takeStep(tx, context, { wallet, precheck, amount: 0n, of: first }, nextRefuelStep);
   });
   if (waitsFor !== undefined) logWaiting(context, waitsFor);
@@ -152,9 +149,11 @@ interface Stepping {
   of: Pick<TransferRow, 'network' | 'currency' | 'group_id' | 'key_ref'>;
 }
 
+type Due = Stepping['of'] & Pick<TransferRow, 'amount'>;
+
 async function takeStep(
   tx: Tx,
-  context: SendContext,
+  context: StepContext,
   { wallet, precheck, amount, of }: Stepping,
   decide: (needs: PaymentNeeds) => PaymentStep,
 ): Promise<WaitReason | undefined> {
@@ -185,9 +184,11 @@ async function takeStep(
   let step = decide({ ...needs, ...NO_TANK_USE });
   if (step.do === 'move' && step.by === 'tank') {
     await lockWallet(tx, tank);
+    const { nowSeconds } = context;
+    if (await isTankHeld(tx, { merchantId, network, nowSeconds })) return 'top_up_refused';
     const use = await readTankUse(tx, tank, dearestOfTank(precheck));
     // Sums of all wallets of a merchant: the tank's lock is the one that they share.
-    const given = { merchantId, network, nowSeconds: context.nowSeconds };
+    const given = { merchantId, network, nowSeconds };
     const dayLeft = network === 'trc20' ? settings.trxPerDay - (await sumTopUps(tx, given)) : undefined;
     step = decide({ ...needs, limits: { ...needs.limits, dayLeft }, ...use });
   }

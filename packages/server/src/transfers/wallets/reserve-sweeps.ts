@@ -2,6 +2,7 @@ import { type Chain, depositIndexOf, type Precheck } from '../../chains/port/ind
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
+import { isTankHeld } from '../attempts/blocked-attempts.ts';
 import { isDeploying, reserveMovement } from '../attempts/movements.ts';
 import { nextSweepStep, type WaitReason } from '../attempts/readiness.ts';
 import { numberAttempts, type Reserved } from '../attempts/reserve-attempts.ts';
@@ -67,6 +68,7 @@ async function prepareTank(
   });
   if (step.do === 'wait') return step.reason;
   if (step.do === 'send') return undefined;
+  if (await isTankHeld(tx, { merchantId, network: tank.network, nowSeconds })) return 'top_up_refused';
   const { movement } = step;
   const order = {
     merchantId,

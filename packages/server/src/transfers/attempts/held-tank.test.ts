@@ -1,0 +1,178 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPlatform } from '../../../../../test/platform.ts';
+import { type BlockReason, type Precheck, SigningBlocked } from '../../chains/port/index.ts';
+import { newId } from '../../platform/db/ids/index.ts';
+import { transact } from '../../platform/db/index.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { decideUnderLocks } from '../charges/charge-needs.ts';
+import { readOpenAttempts } from '../queries.ts';
+import { prepareWallet } from '../wallets/prepare-wallet.ts';
+import { stepAside } from './blocked-attempts.ts';
+import { type ChargeNeeds, nextChargeStep } from './charge-readiness.ts';
+import { reserveMovement } from './movements.ts';
+
+// What the signer refuses to the gas tank, which all merchants share, by statements alone.
+
+const NETWORKS = ['erc20', 'trc20'] as const;
+const NOW = 1_000_000;
+
+let platform: Platform;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ platform, close } = await openPlatform());
+});
+afterAll(() => close());
+
+/** A merchant whose hot wallet has no coins for fees. */
+function newStore(network: (typeof NETWORKS)[number]) {
+  const merchant = { merchantId: newId(), mode: 'live' } as const;
+  const chainNext = network === 'erc20' ? 0n : null;
+  const hot = { network, sender: `hot ${merchant.merchantId}`, chainNext };
+  const tank = { address: `tank of ${network}`, native: 10n ** 20n, nextSequence: chainNext };
+  const contextAt = (nowSeconds: number) => ({ deps: platform, merchant, nowSeconds });
+  const precheck: Precheck = {
+    refused: null,
+    unpayable: new Set(),
+    fees: [1_000n],
+    native: 0n,
+    allowance: null,
+    isDelegateMissing: false,
+    movementFees: { gas: 10n, approve: 10n, deploy: 10n },
+    tank,
+    paidByTank: null,
+  };
+  /** @returns what a payment in a group of its own waits for */
+  const pay = async (groupId: string, nowSeconds: number) => {
+    const due = { network, currency: 'USDT', group_id: groupId, key_ref: 'hot', amount: 1n } as const;
+    const of = { wallet: hot, precheck, groups: [[due]] };
+    return (await transact(platform.db, (tx) => prepareWallet(tx, contextAt(nowSeconds), of))).waitsFor;
+  };
+  /** The signer refuses what the group has reserved. */
+  const refuse = async (groupId: string, nowSeconds: number, reason: BlockReason = 'policy') => {
+    const open = await readOpenAttempts(platform.db, merchant.merchantId, [groupId]);
+    const blocked = new SigningBlocked(network, reason, 'the signer refuses it');
+    const list = open.map((attempt) => ({ attempt, blocked }));
+    await transact(platform.db, (tx) => stepAside(tx, contextAt(nowSeconds), list, []));
+  };
+  const attempts = async () => {
+    const { rows } = await sql<{ status: string; kind: string }>`
+      select status, coalesce(movement ->> 'kind', 'fill') as kind from transfer_attempt
+      where merchant_id = ${merchant.merchantId} order by created_at, ordinal`.execute(platform.db);
+    return rows.map(({ status, kind }) => `${status} ${kind}`);
+  };
+  const heldUntil = async (groupId: string) => {
+    const { rows } = await sql<{ until: bigint }>`
+      select until from transfer_hold where merchant_id = ${merchant.merchantId} and group_id = ${groupId}`.execute(
+      platform.db,
+    );
+    return Number(rows[0]?.until ?? 0);
+  };
+  return { merchant, network, hot, tank, precheck, contextAt, pay, refuse, attempts, heldUntil };
+}
+
+test('what the signer has refused to the gas tank for one group is not ordered for the next one before the hold is over', async () => {
+  const { pay, refuse, attempts, heldUntil } = newStore('erc20');
+  const [first, second, third] = [newId(), newId(), newId()];
+  expect(await pay(first, NOW)).toBe('wait_gas');
+  await refuse(first, NOW);
+  const refused = ['failed gas', 'reserved fill'];
+  expect(await attempts()).toEqual(refused);
+  for (const group of [second, third]) expect(await pay(group, NOW + 59)).toBe('top_up_refused');
+  expect(await attempts()).toEqual(refused);
+  // Each refusal of a merchant, whichever group had it, makes the next wait longer.
+  let now = NOW + 60;
+  const waits: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    const group = [second, third][i % 2] ?? second;
+    expect(await pay(group, now)).toBe('wait_gas');
+    await refuse(group, now, i % 2 === 0 ? 'limit' : 'purpose');
+    const until = await heldUntil(group);
+    waits.push(until - now);
+    expect(await pay(first, until - 1)).toBe('top_up_refused');
+    now = until;
+  }
+  expect(waits).toEqual([60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+  expect(await attempts()).toHaveLength(2 + 2 * waits.length);
+  // Hours later it is a new fault.
+  expect(await pay(first, now + 7_200)).toBe('wait_gas');
+  await refuse(first, now + 7_200);
+  expect((await heldUntil(first)) - (now + 7_200)).toBe(60);
+});
+
+test('a hold of one merchant or network is not that of another, nor is one that a clock in the future has written', async () => {
+  const [refused, other] = [newStore('erc20'), newStore('erc20')];
+  const group = newId();
+  expect(await refused.pay(group, NOW + 5_000)).toBe('wait_gas');
+  await refused.refuse(group, NOW + 5_000);
+  expect(await refused.pay(newId(), NOW + 5_001)).toBe('top_up_refused');
+  expect(await other.pay(newId(), NOW + 5_001)).toBe('wait_gas');
+  expect(await refused.pay(newId(), NOW)).toBe('wait_gas');
+});
+
+test('while a rotation closes the wallet, the wait for the gas tank grows all the same', async () => {
+  const { merchant, network, pay, refuse, heldUntil } = newStore('erc20');
+  await platform.db
+    .insertInto('wallet_rotation')
+    .values({
+      merchant_id: merchant.merchantId,
+      rotation_id: newId(),
+      network,
+      epoch: 1,
+      status: 'closing',
+      created_at: NOW,
+    })
+    .execute();
+  const group = newId();
+  let now = NOW;
+  const waits: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    expect(await pay(group, now)).toBe('wait_gas');
+    await refuse(group, now);
+    waits.push((await heldUntil(group)) - now);
+    now = await heldUntil(group);
+  }
+  expect(waits).toEqual([60, 60, 120, 240]);
+});
+
+test("charges of other groups order neither ether nor the merchant's account while the signer has refused that", async () => {
+  const { merchant, hot, tank, contextAt, refuse, attempts } = newStore('erc20');
+  const { merchantId } = merchant;
+  const [first, currency] = [newId(), 'USDT'] as const;
+  const precheck = {
+    ...{
+      refused: null,
+      native: 0n,
+      tank,
+      fee: 100n,
+      dearest: 100n,
+      isOtherOperator: false,
+      activation: null,
+    },
+    movementFees: { gas: 10n, account: 10n, activate: 10n },
+    ...{ missing: new Set<string>(), faults: new Map(), unclear: new Set<string>() },
+  };
+  const decide = async (isAccountMissing: boolean, now: number) =>
+    await transact(platform.db, (tx) =>
+      decideUnderLocks(
+        tx,
+        contextAt(now),
+        { hot, precheck: { ...precheck, isAccountMissing }, currency },
+        (needs: ChargeNeeds) => nextChargeStep(needs, 1),
+      ),
+    );
+  const step = await decide(true, NOW);
+  expect(step).toMatchObject({ do: 'move', movement: { kind: 'account' } });
+  const wallet = { network: hot.network, sender: tank.address, chainNext: tank.nextSequence };
+  const movement = { kind: 'account' } as const;
+  await transact(platform.db, (tx) =>
+    reserveMovement(tx, { merchantId, groupId: first, currency, keyRef: 'tank', wallet, movement }, NOW),
+  );
+  await refuse(first, NOW, 'purpose');
+  expect(await attempts()).toEqual(['failed account', 'reserved fill']);
+  const waits = { do: 'wait', reason: 'top_up_refused' };
+  expect(await decide(true, NOW + 59)).toEqual(waits);
+  expect(await decide(false, NOW + 59)).toEqual(waits);
+  expect(await decide(true, NOW + 60)).toMatchObject({ do: 'move' });
+});
