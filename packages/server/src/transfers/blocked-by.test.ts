@@ -3,14 +3,26 @@ import { expect, test } from 'vitest';
 import { blockedAfterAll, blockedByRefusal, decidingRefusal } from './blocked-by.ts';
 
 test('one refused attempt stops nothing else, unless all would be refused; a freeze is not hidden behind approvals', () => {
-  const one = ['approvals', 'limit', 'policy', 'purpose', 'item_signed', 'invalid_request'] as const;
-  const all = ['frozen', 'journal', 'fee', 'epoch', 'tank', 'reverts'] as const;
+  const one = [
+    'approvals',
+    'limit',
+    'policy',
+    'purpose',
+    'item_signed',
+    'invalid_request',
+    'reverts',
+  ] as const;
+  const all = ['frozen', 'journal', 'epoch', 'fee', 'tank'] as const;
   const list = fc.array(fc.constantFrom(...one, ...all), { minLength: 1 });
   fc.assert(
     fc.property(list, (reasons) => {
       const isStop = reasons.some((reason) => all.some((other) => other === reason));
       const decides = decidingRefusal(reasons.map((reason) => ({ reason })));
       expect(blockedByRefusal(decides?.reason ?? 'frozen')).toBe(isStop ? 'stopped' : 'held');
+      // Whatever the order of the list, the worst is told, and a payment that reverts hides nothing.
+      const worst = all.find((reason) => reasons.includes(reason));
+      if (worst !== undefined) expect(decides?.reason).toBe(worst);
+      else expect(decides?.reason === 'reverts').toBe(reasons.every((reason) => reason === 'reverts'));
     }),
   );
   expect(decidingRefusal([])).toBeUndefined();

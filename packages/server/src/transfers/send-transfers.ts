@@ -340,7 +340,7 @@ async function signOrWait(context: SendContext): Promise<BlockedBy> {
     if (blocked === undefined) return arePausing ? 'held' : 'none';
     if (blocked.reason === 'tank' || blocked.reason === 'reverts') {
       logWaiting(context, blocked.reason === 'tank' ? 'tank_low' : 'call_reverts');
-      return 'stopped';
+      return blockedByRefusal(blocked.reason);
     }
     // The signer may know of a rotation that this process has not noticed.
     if (blocked.reason === 'epoch') await context.deps.chains.refresh();
