@@ -74,8 +74,14 @@ const itemOf = ({ transfer_id: itemId, place, address: to, amount }: TransferRow
   amount,
 });
 
-/** Fewer payments need less. */
-const BOUNDS: ReadonlySet<WaitReason> = new Set(['gas_ceiling', 'gas_day', 'top_ups_used']);
+/** Fewer payments need less, or nothing beside what is there. */
+const BOUNDS: ReadonlySet<WaitReason> = new Set([
+  'gas_ceiling',
+  'gas_day',
+  'top_ups_used',
+  'tank_low',
+  'top_up_refused',
+]);
 
 /** What payments wait for; undefined: as many of them as `count`, the first ones, can be sent. */
 interface Prepared {
@@ -85,7 +91,7 @@ interface Prepared {
 
 /**
  * Reserves the movement that has to come before these payments, under the wallet's lock. Where each is a transaction of its own, as many
- * go at once as the ceiling of the wallet's native coins, or what is left of the merchant's day, has room for.
+ * go at once as the wallet's coins pay for, or its ceiling, what is left of a day and the tank let a top-up bring.
  */
 export async function prepareWallet(
   tx: Tx,
