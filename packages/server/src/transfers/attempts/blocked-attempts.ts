@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import { SEND_JOB } from '../request-transfers.ts';
-import type { SendContext, StepContext } from '../send-context.ts';
+import type { StepContext } from '../send-context.ts';
 import { blockSeconds } from '../states.ts';
 import { isClosing } from '../wallets/present-wallet.ts';
 import { ofWallet } from '../wallets/wallet-queries.ts';
@@ -38,7 +38,7 @@ const REFUSALS_SECONDS = 7_200;
 
 /**
  * Lets blocked attempts give up their sequences where others wait behind them, or a rotation waits for their wallet; movements of the gas
- * tank at once. Those without a sequence pause.
+ * tank at once, also without a sequence. Others without one pause.
  */
 export async function stepAside(
   tx: Tx,
@@ -46,17 +46,19 @@ export async function stepAside(
   list: readonly BlockedAttempt[],
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  await pause(tx, context, list);
   for (const { attempt, blocked } of list) {
-    if (attempt.sequence === null || isFill(attempt)) continue;
+    const isOfTank = isRefusedToTank({ attempt, blocked });
+    // Without a sequence nothing waits behind it, and what has no stored bytes was never sent.
+    if (isFill(attempt) || (attempt.sequence === null && !isOfTank)) continue;
     await lockWalletOf(tx, attempt);
-    const isInTheWay = isRefusedToTank({ attempt, blocked }) || (await isAnyBehind(tx, attempt));
+    const isInTheWay = isOfTank || (await isAnyBehind(tx, attempt));
     if (!isInTheWay && !(await isClosing(tx, attempt))) continue;
     const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
     const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
     await abandonWithTransfers(tx, context, { attempt, verdicts, detail: blocked.message }, transfers);
     await block(tx, context, { attempt, blocked, transfers });
   }
+  await pause(tx, context, list);
 }
 
 /** These pass without anybody who says so to us: a tank is filled, fees fall, a process notices a rotation. */
@@ -64,11 +66,12 @@ const PASSES_ALONE: ReadonlySet<BlockReason> = new Set(['tank', 'fee', 'epoch', 
 
 async function pause(
   tx: Tx,
-  { merchant: { merchantId }, nowSeconds }: SendContext,
+  { merchant: { merchantId }, nowSeconds }: StepContext,
   list: readonly BlockedAttempt[],
 ): Promise<void> {
   const ids = list
-    .filter(({ attempt, blocked }) => attempt.sequence === null && !PASSES_ALONE.has(blocked.reason))
+    .filter((one) => one.attempt.sequence === null && !PASSES_ALONE.has(one.blocked.reason))
+    .filter((one) => !isRefusedToTank(one))
     .map(({ attempt }) => attempt.attempt_id);
   if (ids.length === 0) return;
   await sql`
@@ -98,11 +101,13 @@ async function block(
   { attempt, blocked, transfers }: BlockedAttempt & { transfers: readonly TransferRow[] },
 ): Promise<void> {
   const until = nowSeconds + blockSeconds(await waitedFor(tx, { attempt, transfers, nowSeconds }));
+  // A hold that goes on begins where it began: by that what it was given for is found, in `listHeldKeys`.
   await sql`
     insert into transfer_hold (merchant_id, group_id, reason, held_at, until)
     values (${attempt.merchant_id}, ${attempt.group_id}, ${blocked.reason}, ${nowSeconds}, ${until})
-    on conflict (merchant_id, group_id) do update set reason = excluded.reason, held_at = excluded.held_at,
-      until = excluded.until`.execute(tx);
+    on conflict (merchant_id, group_id) do update set reason = excluded.reason, until = excluded.until,
+      held_at = case when transfer_hold.until > excluded.held_at then least(transfer_hold.held_at, excluded.held_at)
+        else excluded.held_at end`.execute(tx);
 }
 
 async function waitedFor(
@@ -159,7 +164,7 @@ const isHeldAt = (nowSeconds: number) => sql<boolean>`h.held_at <= ${nowSeconds}
 /** Whether a group waits until the signer is asked again. */
 export async function isBlocked(
   tx: Tx,
-  { merchant: { merchantId }, nowSeconds }: Pick<SendContext, 'merchant' | 'nowSeconds'>,
+  { merchant: { merchantId }, nowSeconds }: Pick<StepContext, 'merchant' | 'nowSeconds'>,
   groupId: string,
 ): Promise<boolean> {
   const { rows } = await sql`
@@ -190,7 +195,7 @@ export async function isTankHeld(
  */
 export async function listHeldKeys(
   tx: Tx,
-  { merchant: { merchantId }, nowSeconds }: Pick<SendContext, 'merchant' | 'nowSeconds'>,
+  { merchant: { merchantId }, nowSeconds }: Pick<StepContext, 'merchant' | 'nowSeconds'>,
   groupIds: readonly string[],
 ): Promise<ReadonlySet<KeyRef>> {
   const { rows } = await sql<{ key: KeyRef }>`

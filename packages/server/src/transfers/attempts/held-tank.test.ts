@@ -8,14 +8,15 @@ import type { Platform } from '../../platform/platform.ts';
 import { decideUnderLocks } from '../charges/charge-needs.ts';
 import { readOpenAttempts } from '../queries.ts';
 import { prepareWallet } from '../wallets/prepare-wallet.ts';
-import { stepAside } from './blocked-attempts.ts';
+import { listHeldKeys, stepAside } from './blocked-attempts.ts';
 import { type ChargeNeeds, nextChargeStep } from './charge-readiness.ts';
-import { reserveMovement } from './movements.ts';
+import { NO_TANK_USE, readTankUse, readUnderWay, reserveMovement, sumTopUps } from './movements.ts';
 
 // What the signer refuses to the gas tank, which all merchants share, by statements alone.
 
 const NETWORKS = ['erc20', 'trc20'] as const;
 const NOW = 1_000_000;
+const FEE = 1_000n;
 
 let platform: Platform;
 let close: () => Promise<void>;
@@ -35,7 +36,7 @@ function newStore(network: (typeof NETWORKS)[number]) {
   const precheck: Precheck = {
     refused: null,
     unpayable: new Set(),
-    fees: [1_000n],
+    fees: [FEE],
     native: 0n,
     allowance: null,
     isDelegateMissing: false,
@@ -43,12 +44,16 @@ function newStore(network: (typeof NETWORKS)[number]) {
     tank,
     paidByTank: null,
   };
-  /** @returns what a payment in a group of its own waits for */
-  const pay = async (groupId: string, nowSeconds: number) => {
-    const due = { network, currency: 'USDT', group_id: groupId, key_ref: 'hot', amount: 1n } as const;
-    const of = { wallet: hot, precheck, groups: [[due]] };
-    return (await transact(platform.db, (tx) => prepareWallet(tx, contextAt(nowSeconds), of))).waitsFor;
+  const payEach = async (groupIds: readonly string[], nowSeconds: number, chain: Partial<Precheck> = {}) => {
+    const groups = groupIds.map((id) => [
+      { network, currency: 'USDT', group_id: id, key_ref: 'hot', amount: 1n } as const,
+    ]);
+    const fees = groupIds.map(() => FEE);
+    const of = { wallet: hot, precheck: { ...precheck, fees, ...chain }, groups };
+    return await transact(platform.db, (tx) => prepareWallet(tx, contextAt(nowSeconds), of));
   };
+  /** @returns what a payment in a group of its own waits for */
+  const pay = async (groupId: string, nowSeconds: number) => (await payEach([groupId], nowSeconds)).waitsFor;
   /** The signer refuses what the group has reserved. */
   const refuse = async (groupId: string, nowSeconds: number, reason: BlockReason = 'policy') => {
     const open = await readOpenAttempts(platform.db, merchant.merchantId, [groupId]);
@@ -69,7 +74,7 @@ function newStore(network: (typeof NETWORKS)[number]) {
     );
     return Number(rows[0]?.until ?? 0);
   };
-  return { merchant, network, hot, tank, precheck, contextAt, pay, refuse, attempts, heldUntil };
+  return { merchant, network, hot, tank, precheck, contextAt, pay, payEach, refuse, attempts, heldUntil };
 }
 
 test('what the signer has refused to the gas tank for one group is not ordered for the next one before the hold is over', async () => {
@@ -99,6 +104,80 @@ test('what the signer has refused to the gas tank for one group is not ordered f
   expect(await pay(first, now + 7_200)).toBe('wait_gas');
   await refuse(first, now + 7_200);
   expect((await heldUntil(first)) - (now + 7_200)).toBe(60);
+});
+
+test('where the network has no sequences, what is refused to the gas tank is given up too: it counts to no limit any more', async () => {
+  const { merchant, network, hot, tank, pay, refuse, attempts } = newStore('trc20');
+  const { merchantId } = merchant;
+  const [first, second] = [newId(), newId()];
+  const wallet = { network, sender: tank.address, chainNext: null };
+  const counted = async () =>
+    await transact(platform.db, async (tx) => ({
+      day: await sumTopUps(tx, { merchantId, network, nowSeconds: NOW }),
+      tank: await readTankUse(tx, wallet, 10n),
+      underWay: (await readUnderWay(tx, { merchantId, currency: 'USDT', hot, tank: wallet })).gas,
+    }));
+  const NOTHING = { day: 0n, tank: NO_TANK_USE, underWay: 0n };
+  expect(await counted()).toEqual(NOTHING);
+  expect(await pay(first, NOW)).toBe('wait_gas');
+  const GIVEN = 1_250n;
+  expect(await counted()).toEqual({
+    day: GIVEN,
+    tank: { tankSpending: GIVEN + 10n, topUps: GIVEN },
+    underWay: GIVEN,
+  });
+  // What people have to approve first, or a signer that signs nothing now, keeps it.
+  await refuse(first, NOW, 'approvals');
+  await refuse(first, NOW, 'frozen');
+  expect(await attempts()).toEqual(['reserved gas']);
+  await refuse(first, NOW, 'limit');
+  expect(await attempts()).toEqual(['failed gas']);
+  expect(await counted()).toEqual(NOTHING);
+  expect(await pay(second, NOW + 59)).toBe('top_up_refused');
+  expect(await pay(second, NOW + 60)).toBe('wait_gas');
+});
+
+test.each([
+  ['the tank is low', { native: 0n }],
+  ['the day of the signer is used up', { topUpsLeft: 0n }],
+  ['the signer gives no top-ups at all', { topUpMax: 0n }],
+])('where %s, as many payments go as the coins that are there pay for', async (_name, bound) => {
+  const { payEach, attempts, tank } = newStore('trc20');
+  const groupIds = Array.from({ length: 10 }, () => newId());
+  const chain = { native: 4n * FEE, tank: { ...tank, ...bound } };
+  // Ten are halved until they can be paid.
+  expect(await payEach(groupIds, NOW, chain)).toEqual({ waitsFor: undefined, count: 2 });
+  expect((await payEach(groupIds.slice(0, 1), NOW, { ...chain, native: 0n })).waitsFor).toBeDefined();
+  expect(await attempts()).toEqual([]);
+});
+
+test('a hold that is renewed begins where it began, while it lasts', async () => {
+  const { merchant, network, tank, pay, refuse, contextAt } = newStore('trc20');
+  const { merchantId } = merchant;
+  const group = newId();
+  expect(await pay(group, NOW)).toBe('wait_gas');
+  await refuse(group, NOW);
+  const order = { merchantId, groupId: group, currency: 'USDT', keyRef: 'tank' } as const;
+  const wallet = { network, sender: tank.address, chainNext: null };
+  const movement = { kind: 'gas', amount: 1n } as const;
+  const heldAt = async () => {
+    const { rows } = await sql<{ held_at: bigint }>`
+      select held_at from transfer_hold where merchant_id = ${merchantId}`.execute(platform.db);
+    return rows.map((row) => Number(row.held_at));
+  };
+  const renewAt = async (now: number) => {
+    await transact(platform.db, (tx) => reserveMovement(tx, { ...order, wallet, movement }, now));
+    await refuse(group, now);
+    const of = { merchant: contextAt(now).merchant, nowSeconds: now };
+    const held = await transact(platform.db, (tx) => listHeldKeys(tx, of, [group]));
+    expect([...held]).toEqual(['tank']);
+    return await heldAt();
+  };
+  expect(await renewAt(NOW + 30)).toEqual([NOW]);
+  // It was over.
+  expect(await renewAt(NOW + 500)).toEqual([NOW + 500]);
+  // A clock that ran ahead had written it.
+  expect(await renewAt(NOW + 100)).toEqual([NOW + 100]);
 });
 
 test('a hold of one merchant or network is not that of another, nor is one that a clock in the future has written', async () => {
@@ -141,17 +220,17 @@ test("charges of other groups order neither ether nor the merchant's account whi
   const { merchantId } = merchant;
   const [first, currency] = [newId(), 'USDT'] as const;
   const precheck = {
-    ...{
-      refused: null,
-      native: 0n,
-      tank,
-      fee: 100n,
-      dearest: 100n,
-      isOtherOperator: false,
-      activation: null,
-    },
+    refused: null,
+    native: 0n,
+    tank,
+    fee: 100n,
+    dearest: 100n,
+    isOtherOperator: false,
+    activation: null,
     movementFees: { gas: 10n, account: 10n, activate: 10n },
-    ...{ missing: new Set<string>(), faults: new Map(), unclear: new Set<string>() },
+    missing: new Set<string>(),
+    faults: new Map(),
+    unclear: new Set<string>(),
   };
   const decide = async (isAccountMissing: boolean, now: number) =>
     await transact(platform.db, (tx) =>
