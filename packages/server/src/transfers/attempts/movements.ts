@@ -251,24 +251,31 @@ interface OfDay {
   nowSeconds: number;
 }
 
+/** What a clock that ran ahead has completed would count for longer than a day. */
+const AHEAD_SECONDS = 60;
+
+/** In the words of the indexes by the time of completion: not the whole history is read under the lock that merchants share. */
+const isOpenOrOfDay = (nowSeconds: number) => sql<boolean>`(
+  completed_at is null and status in ('reserved', 'signed', 'sent')
+  or completed_at > ${nowSeconds - DAY_SECONDS} and completed_at <= ${nowSeconds + AHEAD_SECONDS} and status = 'succeeded')`;
+
+export const topUpsOfDay = ({ merchantId, network, nowSeconds }: OfDay) => sql<{ total: string }>`
+  select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as total from transfer_attempt
+  where merchant_id = ${merchantId} and network = ${network} and key_ref = 'tank' and movement ->> 'kind' = 'gas'
+    and ${isOpenOrOfDay(nowSeconds)}`;
+
+export const openingsOfDay = ({ merchantId, network, nowSeconds }: OfDay) => sql<{ total: string }>`
+  select coalesce(sum(openings), 0)::text as total from transfer_attempt
+  where merchant_id = ${merchantId} and network = ${network} and openings > 0 and ${isOpenOrOfDay(nowSeconds)}`;
+
 /** What the gas tank has given a merchant's wallets in the last day, or may still. */
-export async function sumTopUps(tx: Tx, { merchantId, network, nowSeconds }: OfDay): Promise<bigint> {
-  const { rows } = await sql<{ given: string }>`
-    select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as given from transfer_attempt
-    where merchant_id = ${merchantId} and network = ${network} and key_ref = 'tank' and movement ->> 'kind' = 'gas'
-      and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and completed_at > ${nowSeconds - DAY_SECONDS})`.execute(
-    tx,
-  );
-  return BigInt(rows[0]?.given ?? 0);
+export async function sumTopUps(tx: Tx, of: OfDay): Promise<bigint> {
+  const { rows } = await topUpsOfDay(of).execute(tx);
+  return BigInt(rows[0]?.total ?? 0);
 }
 
 /** What a merchant's payments of the last day have put into accounts of recipients, or may still. */
-export async function sumOpenings(tx: Tx, { merchantId, network, nowSeconds }: OfDay): Promise<bigint> {
-  const { rows } = await sql<{ openings: string }>`
-    select coalesce(sum(openings), 0)::text as openings from transfer_attempt
-    where merchant_id = ${merchantId} and network = ${network} and openings > 0
-      and (status in ('reserved', 'signed', 'sent') or status = 'succeeded' and completed_at > ${nowSeconds - DAY_SECONDS})`.execute(
-    tx,
-  );
-  return BigInt(rows[0]?.openings ?? 0);
+export async function sumOpenings(tx: Tx, of: OfDay): Promise<bigint> {
+  const { rows } = await openingsOfDay(of).execute(tx);
+  return BigInt(rows[0]?.total ?? 0);
 }
