@@ -130,13 +130,13 @@ test('a shutdown writes what waits, and does not wait for a database that hangs'
 });
 
 test('a row that the database refuses takes no other one with it', async () => {
-  const before = await rows();
   const { requestLog, lost } = openLog();
-  requestLog.record(exchangeOf());
+  // What the test before left behind may be written meanwhile.
+  requestLog.record(exchangeOf({ status: 418 }));
   requestLog.record(exchangeOf({ status: 1e6 }));
-  requestLog.record(exchangeOf());
+  requestLog.record(exchangeOf({ status: 418 }));
   await requestLog.flush();
-  expect([await lost('database'), await rows()]).toEqual([1, before + 2]);
+  expect([await lost('database'), await rows('status = 418')]).toEqual([1, 2]);
   await requestLog.close();
 });
 
