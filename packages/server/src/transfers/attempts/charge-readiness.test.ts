@@ -351,3 +351,14 @@ test('an activation that nodes let pass and then refuse is tried six times withi
   expect(tries).toBe(6);
   expect(ageSeconds).toBeLessThan(3_600);
 });
+
+test('an activation whose permit another merchant has handed in meanwhile goes without it at once, and waits like others then', () => {
+  const activation = { ...NEW.activation, permit: 'spent', permitted: 500n, allowance: 500n } as const;
+  const needs = { ...NEW, activation, unbuilt: 1, ageSeconds: 1 };
+  const without = { do: 'move', by: 'hot', movement: { kind: 'activate', hasPermit: false } };
+  expect(nextActivationStep(needs)).toEqual(without);
+  expect(nextActivationStep({ ...needs, unbuilt: 2 })).toEqual(wait('wait_activate'));
+  expect(nextActivationStep({ ...needs, activation: { ...activation, permit: 'open' } })).toEqual(
+    wait('wait_activate'),
+  );
+});
