@@ -149,9 +149,7 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return undefined;
     const rule = purpose.kind === 'payout' ? 'payouts' : 'refunds';
     const total = purpose.items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-    const recent = await this.#recentStatus();
-    if (total <= BigInt(recent.thresholds[rule].approveAbove)) return undefined;
-    // The policy may name other keys since a moment ago.
+    // Read anew: since a moment ago the policy may name other keys, or want people for less.
     const { thresholds, approvers } = await this.#readStatus();
     const { approveAbove, approvals } = thresholds[rule];
     const endsAfter = Math.floor(this.#nowMs() / 1000) + CLOCKS_APART_SECONDS;

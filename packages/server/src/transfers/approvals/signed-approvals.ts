@@ -192,7 +192,7 @@ export async function keepSignature(
   const rules = given.policy instanceof Fail ? undefined : given.policy;
   const kept = await listKept(tx, merchantId, { kind, id });
   const before = kept.find(({ approver }) => approver === by.name);
-  if (before?.counts === true && before.approverId !== approverId)
+  if (before !== undefined && before.approverId !== approverId && countsFor(before, rules, now.seconds))
     throw new Fail(
       'conflict',
       `Another approver has signed as ${by.name}, as the signer's policy calls you.`,

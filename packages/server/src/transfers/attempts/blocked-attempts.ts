@@ -61,8 +61,8 @@ export async function stepAside(
   await pause(tx, context, list);
 }
 
-/** These pass without anybody who says so to us: a tank is filled, fees fall, a process notices a rotation. */
-const PASSES_ALONE: ReadonlySet<BlockReason> = new Set(['tank', 'fee', 'epoch', 'journal']);
+/** These pass without anybody who says so to us: a tank is filled, fees fall, a process notices a rotation, a freeze ends. */
+const PASSES_ALONE: ReadonlySet<BlockReason> = new Set(['tank', 'fee', 'epoch', 'journal', 'frozen']);
 
 async function pause(
   tx: Tx,
