@@ -351,6 +351,7 @@ test('an overview of a foreign merchant or store shows nothing, and a period or 
     '?from=2026-01-01&to=2026-12-31',
     '?from=2026-02-30',
     '?to=2026-02-30',
+    '?to=0001-01-05',
     '?from=2027-01-01&to=2026-01-01',
   ])
     expect([refused, (await overview(finance, refused)).status]).toEqual([refused, 400]);

@@ -25,7 +25,7 @@ import { codeOf } from './platform/db/index.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/observability/index.ts';
 import { createOutbound } from './platform/outbound/index.ts';
-import { type SandboxCredentials, seedSandbox, tellStory } from './sandbox/index.ts';
+import { isSeeded, type SandboxCredentials, seedSandbox, tellStory } from './sandbox/index.ts';
 import { decodeId } from './tenancy/index.ts';
 import { startWorkers } from './workers.ts';
 
@@ -112,12 +112,13 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     parts.app = await openApp(appOptions(config, { databaseUrl, masterKey, log }));
     const known = folder.readCredentials();
     startLive(parts.app);
+    const isFresh = known === undefined && !(await isSeeded(parts.app));
     // Seeded before the server accepts requests.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
     const baseUrl = await startServer(parts, config, ownPages(seeded, folder.commandOption()));
     const credentials = { ...seeded, base_url: baseUrl };
     // Before the credentials, by which the next start knows that this is no first one.
-    if (known === undefined && config.story) folder.noteStory(false);
+    if (isFresh && config.story) folder.noteStory(false);
     folder.writeCredentials(credentials);
     folder.writeRunning({
       pid: process.pid,

@@ -2,5 +2,5 @@ export type { FrontOptions } from './front/pages.ts';
 export { sandboxHandlers } from './handlers.ts';
 export { sandboxPages } from './pages.ts';
 export { sandboxRoutes } from './routes.ts';
-export { type SandboxCredentials, seedSandbox } from './seed.ts';
+export { isSeeded, type SandboxCredentials, seedSandbox } from './seed.ts';
 export { tellStory } from './story.ts';

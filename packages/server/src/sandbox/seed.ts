@@ -63,6 +63,9 @@ async function isKnown(deps: SandboxDeps, known: SandboxCredentials): Promise<bo
   return merchantId !== undefined && (await findMerchant(deps.db, merchantId)) !== undefined;
 }
 
+/** Whether there is a merchant of an earlier start: somebody may use it, also where its credentials are lost. */
+export const isSeeded = async (deps: SandboxDeps): Promise<boolean> => (await findSeeded(deps)) !== undefined;
+
 async function findSeeded(deps: SandboxDeps): Promise<Merchant | undefined> {
   const merchants = await listMerchants(deps.db);
   return merchants.find((merchant) => merchant.mode === 'sandbox' && merchant.name === MERCHANT_NAME);

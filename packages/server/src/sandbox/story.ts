@@ -75,9 +75,12 @@ async function makeCustomers(call: Call): Promise<void> {
 
 /** The endpoint that refuses: made before the subscription of which it hears once. */
 async function makeEndpoint(call: Call): Promise<string> {
-  const known = (await call('GET', '/webhook_endpoints?limit=100')).data?.find(({ url }) => url === REFUSING);
-  const endpoint =
-    known ?? (await call('POST', '/webhook_endpoints', { url: REFUSING, types: ['subscription.created'] }));
+  const types = ['subscription.created'];
+  // Somebody who tries the documentation's examples may have one of the same address.
+  const known = (await call('GET', '/webhook_endpoints?limit=100')).data?.find(
+    (one) => one.url === REFUSING && String(one.types) === String(types),
+  );
+  const endpoint = known ?? (await call('POST', '/webhook_endpoints', { url: REFUSING, types }));
   return String(endpoint.id);
 }
 

@@ -18,10 +18,10 @@ const DAYS_MAX = 366;
 /** The day of a time in UTC. */
 const dayOf = (seconds: number): string => isoOf(seconds * 1000)?.slice(0, 10) ?? '';
 
-/** The first second of a day. @throws Fail for a day that no calendar has */
+/** The first second of a day. @throws Fail for a day that no calendar has, or that is before the times of computers */
 function startOf(day: string, param: 'from' | 'to'): number {
   const ms = unixMsOf(`${day}T00:00:00Z`);
-  if (ms === undefined || dayOf(ms / 1000) !== day)
+  if (ms === undefined || ms < 0 || dayOf(ms / 1000) !== day)
     throw new Fail('invalid_request', { message: `${param} must be a day such as 2026-11-30.`, param });
   return ms / 1000;
 }

@@ -18,7 +18,7 @@ import {
   readWebhookHealth,
   todayIn,
 } from '../reports/read-overview.ts';
-import { needs } from './own.ts';
+import { needs, userOf } from './own.ts';
 
 const DAYS_DEFAULT = 30;
 /** A page reads every payment of its period. */
@@ -129,7 +129,7 @@ async function readPeriod(deps: ConsoleDeps, { caller, params, query }: Request)
   if (starts.length > DAYS_MAX + 1)
     throw new Fail('invalid_request', { message: `At most ${DAYS_MAX} days are shown.`, param: 'from' });
   const names = starts.slice(0, -1).map((_, index) => dayBy(period.from, index));
-  const owner = { ...ownerOf({ caller, params }), reader: caller.keyId };
+  const owner = { ...ownerOf({ caller, params }), reader: userOf({ caller }).userId };
   return { period, timeZone, names, rows: await readDays(deps.db, owner, starts) };
 }
 

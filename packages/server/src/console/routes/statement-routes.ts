@@ -8,7 +8,7 @@ import type { ConsoleDeps } from '../accounts/index.ts';
 import { type Period, periodOf } from '../reports/period.ts';
 import { readStatement } from '../reports/read-statement.ts';
 import { type AccountStatement, MOVEMENT_KINDS } from '../reports/statement.ts';
-import { needs } from './own.ts';
+import { needs, userOf } from './own.ts';
 
 /** Changes that had begun before a period ended are committed by then. */
 const SETTLED_SECONDS = 3_600;
@@ -118,10 +118,14 @@ export const statementRoutes = (deps: StatementDeps): Route[] => [
       answer: Statement,
       refusals: [],
       handle: async (request) => {
-        const { merchantId, keyId } = request.caller;
+        const { merchantId } = request.caller;
         const { name, mode } = await getMerchant(deps.db, merchantId);
         const period = periodAsked(deps, request);
-        const accounts = await readStatement(deps.reportsDb, { merchantId, reader: keyId }, period);
+        const accounts = await readStatement(
+          deps.reportsDb,
+          { merchantId, reader: userOf(request).userId },
+          period,
+        );
         return {
           body: {
             merchant_id: encodeId('merchant', merchantId),
@@ -141,8 +145,12 @@ export const statementRoutes = (deps: StatementDeps): Route[] => [
       // Some hundred rows at most, all of one snapshot: there is no second slice.
       read: async (request) => {
         const period = periodAsked(deps, request);
-        const { merchantId, keyId } = request.caller;
-        const accounts = await readStatement(deps.reportsDb, { merchantId, reader: keyId }, period);
+        const { merchantId } = request.caller;
+        const accounts = await readStatement(
+          deps.reportsDb,
+          { merchantId, reader: userOf(request).userId },
+          period,
+        );
         const state = stateOf(deps, request, period);
         return {
           data: accounts.flatMap((one) => linesOf(period, one).map((line) => ({ ...line, ...state }))),
