@@ -43,10 +43,10 @@ function addVerify(group: Command): void {
   ])
     .description(
       'Verify who has decided on a payout batch or refund, without signer and network. Signatures of keys, wallets and ' +
-        'passkeys are compared with what is paid now; those given by session or token alone are called weaker, as ' +
-        'whoever writes the database can make them, and without --policy all are. The approver is whom the database ' +
-        'names; the signer is whose key it is in the policy. What was signed in time is signed, also where it does not ' +
-        'count any more. Exit code 1: a signature is wrong.',
+        'passkeys are compared with what is paid now. Decisions by session or token alone are weaker, because anybody ' +
+        'with write access to the database can make them; without --policy all are weaker. The approver is the name in ' +
+        'the database, the signer the name of the key in the policy. A signature that was given in time is signed, also ' +
+        'when it no longer counts. Exit code 1: a signature is wrong.',
     )
     .option('--policy <file>', "the signer's policy; without it, the keys are those of the database")
     .option('--merchant <id>', 'whose refund; needed where several have one of this id')

@@ -47,10 +47,11 @@ export const keepCsrfToken = (token: string): void => {
   csrfToken = token;
 };
 
-/** Whoever has touched nothing for so long is not at the page: what it asks then keeps no session from ending. */
+/** After a minute without input the page marks its requests as background: these do not extend the session. */
 const AWAY_MS = 60_000;
-/** Whoever works for longer without a request, as in a form, is still there. */
+/** Input without requests, as in a long form, extends the session by one request every five minutes. */
 const TELL_EVERY_MS = 5 * 60_000;
+// The wall clock, as it goes on while the computer sleeps.
 let touchedAtMs = Date.now();
 let toldAtMs = Date.now();
 function touch(): void {
@@ -59,7 +60,7 @@ function touch(): void {
   toldAtMs = touchedAtMs;
   void send('/console/api/me').catch(() => undefined);
 }
-// Who uses a voice or a screen reader presses no key and moves no pointer: their clicks and texts come without.
+// Screen readers and voice control send clicks and input events without keys or pointers.
 for (const kind of ['pointerdown', 'keydown', 'wheel', 'touchmove', 'click', 'input'])
   addEventListener(kind, touch, { passive: true, capture: true });
 const isAway = (): boolean => Date.now() - touchedAtMs > AWAY_MS;

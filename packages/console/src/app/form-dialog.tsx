@@ -1,10 +1,13 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { ApiError, PageError } from './api.ts';
 import { useChange } from './detail.tsx';
 import { Trouble } from './trouble.tsx';
 
 type Sent = ReturnType<Parameters<typeof useChange<FormData>>[0]>;
+
+/** What the service says of a field. */
+export type ErrorOf = (name: string) => string | undefined;
 
 interface FormDialogProps {
   /** Of the button that opens it, and its title unless that is another one. */
@@ -14,7 +17,7 @@ interface FormDialogProps {
   isMain?: boolean;
   /** Fields of the form; what the service says of one of them stands beside it. */
   names: readonly string[];
-  fields: (errorOf: (name: string) => string | undefined) => ReactNode;
+  fields: (errorOf: ErrorOf) => ReactNode;
   /** @param formId new each time the dialog is opened, the same however often it is sent */
   send: (fields: FormData, formId: string) => Sent;
   /** Is given the answer once it is done. */
@@ -77,3 +80,15 @@ export function FormDialog({
     </>
   );
 }
+
+/** The address that a dialog is about. */
+export const AddressField = ({ errorOf }: { errorOf: ErrorOf }) => (
+  <TextInput
+    name="address"
+    label="Address"
+    autoComplete="off"
+    error={errorOf('address')}
+    required
+    data-autofocus
+  />
+);

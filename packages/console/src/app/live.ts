@@ -2,7 +2,7 @@ import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Place } from './api.ts';
 
-/** What is read again as soon as something changes: cheap to read, and made of what a store's events tell. */
+/** Queries that are refetched when the store changes: the cheap ones whose data events change. */
 const FOLLOWING: ReadonlySet<unknown> = new Set([
   'list',
   'one',
@@ -12,12 +12,12 @@ const FOLLOWING: ReadonlySet<unknown> = new Set([
   'approvals',
 ]);
 const isFollowing = ({ queryKey: [name] }: { queryKey: QueryKey }) => FOLLOWING.has(name);
-/** A refused stream, by a proxy or while the service starts, is no reason to follow nothing until the page is opened anew. */
+/** The browser does not reconnect after an error status, such as a proxy's 502; the page opens a new stream after 10 s. */
 const AGAIN_MS = 10_000;
 
 /**
- * Reads again what is shown as soon as something of the store has changed. Pages that nobody looks at follow nothing, as
- * browsers open six connections to one service; they read again when they are looked at.
+ * Refetches what the page shows when the store changes. A hidden page closes its stream, because browsers open at most six
+ * connections to one host; it refetches when it becomes visible.
  */
 export function useLiveUpdates({ merchant, store }: Place): void {
   const client = useQueryClient();

@@ -38,7 +38,7 @@ interface DayFieldProps {
   set: (day: string) => void;
 }
 
-/** A day that is taken over with Enter or on leaving; what the service answers does not take the field from whoever is in it. */
+/** A date field that applies on Enter and on blur. A new value from the service does not overwrite a focused field. */
 function DayField({ label, day = '', set }: DayFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {

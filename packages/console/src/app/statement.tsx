@@ -96,7 +96,7 @@ function Accounts({ accounts }: { accounts: readonly AccountStatement[] }) {
   });
 }
 
-/** On paper nobody knows the zone of the browser. */
+/** UTC, because a printed page does not show the browser's time zone. */
 const utcText = (seconds: number) =>
   `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')}`;
 

@@ -3,9 +3,9 @@ import { type FormEvent, useState } from 'react';
 import { textOf } from './form.ts';
 import { usePlace } from './place.ts';
 
-/** What somebody made of a list; kept by their browser alone. */
+/** A person's settings of one list, in the browser's local storage. */
 interface Kept {
-  /** Titles of columns that they do not look at. */
+  /** Titles of hidden columns. */
   hidden: readonly string[];
   views: readonly View[];
 }
@@ -27,7 +27,7 @@ const isView = (value: unknown): value is View =>
   value.filters !== null &&
   Object.values(value.filters).every(isText);
 
-/** What another version of the page kept, or somebody else wrote there, is left out. */
+/** Ignores entries of the wrong shape, as another version may have written them. */
 function readKept(key: string): Kept {
   try {
     const { hidden, views } = JSON.parse(localStorage.getItem(key) ?? '{}');

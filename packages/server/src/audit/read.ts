@@ -51,7 +51,7 @@ export interface AuditFilter {
   limit: number;
   /** Only entries below this number. */
   before?: number | undefined;
-  /** Who: the id of a person or key, or the name of whoever used the command line. */
+  /** Id of a person or key, or the name that was given on the command line. */
   actor?: string | undefined;
   action?: string | undefined;
   /** Unix seconds; the second one is not in the range itself. */

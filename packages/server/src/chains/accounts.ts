@@ -172,9 +172,8 @@ export class Accounts {
   }
 
   /**
-   * Reads all accounts; calls at the same time share one reading. Number and key that the signer has confirmed stay: they are given
-   * once, and whoever changes their row would have payers pay to another key until the signer is asked. Any others are the row's, wrong or put
-   * right.
+   * Reads all accounts; concurrent calls share one read. An account number and key that the signer has confirmed never change, so a
+   * changed row cannot redirect payers to another key. Unconfirmed ones come from the row.
    */
   load(): Promise<void> {
     this.#loading ??= this.#read().finally(() => {

@@ -8,7 +8,7 @@ interface NamedNetwork {
 }
 
 /**
- * What is told of a network whose wallets are neither charged nor added to payers' wallets.
+ * The facts of a network without mandates, which payers' wallets are not asked to add.
  *
  * @param addressOf a token's contract or mint; undefined: it is not taken there
  */

@@ -224,8 +224,8 @@ interface PayableBy {
 }
 
 /**
- * The payments that a wallet can send now, as the transactions that carry them. One that reverts though the wallet has its coins is held,
- * and keeps none from the others; one above the coins reverts for want of them, and waits for them as any other.
+ * The payments that a wallet can send now, as the transactions that carry them. A payment that reverts although the wallet has its
+ * coins is held and uses no coins. A payment above the wallet's coins reverts for that reason; it waits for coins.
  *
  * @returns isShort: some wait for coins; isHolding: some are held
  */

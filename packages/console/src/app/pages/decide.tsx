@@ -30,7 +30,7 @@ export function Decide({ resource, sum }: DecideProps) {
   return <Choices key={path} path={path} shown={shown} sum={sum} />;
 }
 
-/** What somebody decides on is what they read when they opened the page, whatever is read again behind it. */
+/** Decides on the digest of the first render. A refetch with another digest hides the buttons until the person reads it. */
 function Choices({ path, shown: { way, digest }, sum }: { path: string; shown: Decision; sum: string }) {
   const [seen, setSeen] = useState(digest);
   if (digest !== seen)

@@ -17,7 +17,7 @@ import { call } from '../api.ts';
 import { Action, Facts } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
 import { textOf } from '../form.ts';
-import { FormDialog } from '../form-dialog.tsx';
+import { type ErrorOf, FormDialog } from '../form-dialog.tsx';
 import { CopyId, IsoTime, Status } from '../format.tsx';
 import { type Column, Empty, Rows } from '../list.tsx';
 import { usePlace } from '../place.ts';
@@ -113,8 +113,6 @@ interface Acting {
   givable: readonly string[];
   show: (secrets: Secrets) => void;
 }
-
-type ErrorOf = (name: string) => string | undefined;
 
 function ScopeChoices({ errorOf, givable }: { errorOf: ErrorOf; givable: readonly string[] }) {
   const wrong = errorOf('scopes');

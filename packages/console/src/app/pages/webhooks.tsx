@@ -3,7 +3,7 @@ import type { WebhookEndpoint } from '@florin/contract/schemas';
 import { Code, NativeSelect, Text, TextInput } from '@mantine/core';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
 import { textOf } from '../form.ts';
-import { FormDialog } from '../form-dialog.tsx';
+import { type ErrorOf, FormDialog } from '../form-dialog.tsx';
 import { CopyId, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
@@ -34,13 +34,7 @@ const CHOICES = Object.entries(EVENT_CATALOGUE).filter(
   ([type, { built }]) => built && type !== 'webhook_endpoint.test',
 );
 
-function Fields({
-  endpoint,
-  errorOf,
-}: {
-  endpoint?: WebhookEndpoint | undefined;
-  errorOf: (name: string) => string | undefined;
-}) {
+function Fields({ endpoint, errorOf }: { endpoint?: WebhookEndpoint | undefined; errorOf: ErrorOf }) {
   const chosen: readonly string[] = endpoint?.types ?? ['*'];
   const wrongTypes = errorOf('types');
   const choice = (type: string, text: string) => (

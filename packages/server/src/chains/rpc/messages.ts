@@ -51,7 +51,7 @@ export type RpcAnswer = { result: unknown } | { refusal: NodeError };
 export interface RpcPatience {
   /** For the whole exchange. */
   timeoutMs: number;
-  /** Its parts can be asked for: an answer that comes too late, or that a gateway gives up, is too large. */
+  /** The caller can ask for parts instead: a timeout or a gateway error counts as a too large answer. */
   isDivisible: boolean;
 }
 

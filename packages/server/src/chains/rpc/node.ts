@@ -1,7 +1,7 @@
 export interface NodeRequest {
   method: string;
   params: readonly unknown[];
-  /** It was too much before: asked for alone, its answer has more time. */
+  /** An earlier answer was too large. As a single request it gets the longer timeout. */
   isLarge?: boolean;
 }
 

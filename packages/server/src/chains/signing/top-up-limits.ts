@@ -8,7 +8,7 @@ type TankLimits = Pick<Precheck['tank'], 'topUpMax' | 'topUpsLeft'>;
 export const tankLimitsOf = (limits: TopUpLimits | undefined): TankLimits =>
   limits === undefined ? {} : { topUpMax: limits.gasTopUp, topUpsLeft: limits.gasTopUpsLeft };
 
-/** While nobody knows, none is ordered: an order outlives the outage, and one above the limits is never signed. */
+/** Without an answer of the signer the limit is 0: an order stays after the outage, and the signer never signs one above its limits. */
 export async function readTankLimits(limits: Promise<TopUpLimits | undefined>): Promise<TankLimits> {
   try {
     return tankLimitsOf(await limits);

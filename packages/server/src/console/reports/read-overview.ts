@@ -1,6 +1,6 @@
-import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
+import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import { readBalances } from '../../ledger/balances/index.ts';
+import { presentBalances, readBalances } from '../../ledger/balances/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { codeOf, type Db } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
@@ -195,17 +195,13 @@ export async function readNetworks(db: Db, { merchantId }: Owner) {
 
 /** What the whole merchant may spend, and what is held back, in the smallest unit. */
 export async function readHoldings(db: Db, { merchantId }: Owner) {
-  const balances = await readBalances(db, merchantId);
-  return ASSETS.map((currency) => {
-    const of = (account: 'available' | 'held' | 'payout_hold' | 'refund_hold' | 'seized') =>
-      Number(balances.get(currency)?.get(account) ?? 0n);
-    return {
-      currency,
-      available: of('available'),
-      held: of('held'),
-      payout_hold: of('payout_hold'),
-      refund_hold: of('refund_hold'),
-      seized: of('seized'),
-    };
-  });
+  const { data } = presentBalances(await readBalances(db, merchantId));
+  return data.map(({ currency, available, held, payout_hold, refund_hold, seized }) => ({
+    currency,
+    available,
+    held,
+    payout_hold,
+    refund_hold,
+    seized,
+  }));
 }

@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { Action } from '../../detail.tsx';
 import { textOf } from '../../form.ts';
-import { FormDialog } from '../../form-dialog.tsx';
+import { AddressField, FormDialog } from '../../form-dialog.tsx';
 import { CopyId, NETWORK_NAMES } from '../../format.tsx';
 import type { Column } from '../../list.tsx';
 import { WholeList } from '../../whole-list.tsx';
@@ -48,14 +48,7 @@ const AddAddress = () => (
           error={errorOf('network')}
           data={Object.entries(NETWORK_NAMES).map(([value, label]) => ({ value, label }))}
         />
-        <TextInput
-          name="address"
-          label="Address"
-          autoComplete="off"
-          error={errorOf('address')}
-          required
-          data-autofocus
-        />
+        <AddressField errorOf={errorOf} />
         <TextInput name="reason" label="Reason" maxLength={500} error={errorOf('reason')} required />
       </>
     )}

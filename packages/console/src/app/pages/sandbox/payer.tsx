@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { textOf, tokensOf } from '../../form.ts';
-import { FormDialog } from '../../form-dialog.tsx';
+import { AddressField, type ErrorOf, FormDialog } from '../../form-dialog.tsx';
 import { NETWORK_NAMES } from '../../format.tsx';
 import { useSandbox } from '../../place.ts';
 import { Tick } from '../../tick.tsx';
@@ -9,7 +9,6 @@ import { Tick } from '../../tick.tsx';
  * What payers do, played in a sandbox. Each is shown there alone, and refused for real money by the service as well.
  */
 
-type ErrorOf = (name: string) => string | undefined;
 const HELPERS = '/api/v1/test_helpers';
 
 export const TokenFields = ({ errorOf }: { errorOf: ErrorOf }) => (
@@ -131,16 +130,7 @@ export function ClaimAsPayer({ refund }: { refund: string }) {
       label="Claim as the payer"
       submit="Claim"
       names={['address']}
-      fields={(errorOf) => (
-        <TextInput
-          name="address"
-          label="Address"
-          autoComplete="off"
-          error={errorOf('address')}
-          required
-          data-autofocus
-        />
-      )}
+      fields={(errorOf) => <AddressField errorOf={errorOf} />}
       send={(fields) => ({
         path: `${HELPERS}/refunds/${encodeURIComponent(refund)}/claim`,
         body: { address: textOf(fields, 'address').trim() },
