@@ -36,6 +36,7 @@ interface OpenOptions {
   signer?: TronKeySigner;
   /** What its hot wallet is given, in sun. */
   trx?: number;
+  nowMs?: () => number;
   /** Nothing is kept by default. */
   feed?: TronFeed | FeedOptions;
 }
@@ -92,8 +93,8 @@ export class TronEnvironment {
     for (let made = 0; made < blocks; made += 1) await this.node.chain.produce();
   }
 
-  endpoints(network = this.network): TronEndpoints {
-    return new TronEndpoints(network, { log: createLogger('silent'), timeoutMs: 5_000, restMs: 0 });
+  endpoints(network = this.network, timeoutMs = 5_000): TronEndpoints {
+    return new TronEndpoints(network, { log: createLogger('silent'), timeoutMs, restMs: 0 });
   }
 
   feed(
@@ -113,6 +114,7 @@ export class TronEnvironment {
       signer = this.signer,
       feed,
       trx = 100_000 * TRX,
+      nowMs = Date.now,
     }: OpenOptions = {},
   ): TronChain {
     const hot = KEYS.hot(account).address;
@@ -126,7 +128,7 @@ export class TronEnvironment {
         resource: KEYS.hot(0).address,
         deposit: (index) => KEYS.deposit(account, index).address,
       },
-      nowMs: () => Date.now(),
+      nowMs,
       signer,
       merchantId: 'merchant',
       account,

@@ -9,6 +9,7 @@ import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
 import { lying } from './lying-node.ts';
 
 const INFOS = 'walletsolidity/gettransactioninfobyblocknum';
+const PART = 'walletsolidity/gettransactioninfobyid';
 
 describe.skipIf(!hasAnvil())('reading Tron', () => {
   let local: TronEnvironment;
@@ -116,9 +117,12 @@ describe.skipIf(!hasAnvil())('reading Tron', () => {
     await local.mine(FINAL_BLOCKS);
     expect((await local.open(own).scan(query('final'))).transfers).toMatchObject(expected);
     expect((await local.open(two).scan(query('final'))).transfers).toMatchObject(expected);
-    const lacking = lying(own, (method, answer) =>
-      method.endsWith('/gettransactioninfobyid') ? {} : answer,
-    );
+    // Each of its parts has more time than an exchange usually has.
+    endpoint.faults.plan({ how: 'delay', delayMs: 700, times: Number.POSITIVE_INFINITY, method: PART });
+    const slow = local.endpoints(local.network, 500);
+    expect((await local.open(slow).scan(query('final'))).transfers).toMatchObject(expected);
+    await slow.close();
+    const lacking = lying(own, (method, answer) => (method === PART ? {} : answer));
     await expect(local.open(lacking).scan(query('final'))).rejects.toThrow(/lack a transaction of the block/);
   });
 
@@ -131,7 +135,7 @@ describe.skipIf(!hasAnvil())('reading Tron', () => {
     faults.plan({ how: 'down', method: INFOS, times: Number.POSITIVE_INFINITY });
     // From now on each is asked for alone.
     await expect(scan()).rejects.toThrow(/answered 503/);
-    faults.plan({ how: 'limit', method: 'walletsolidity/gettransactioninfobyid' });
+    faults.plan({ how: 'limit', method: PART });
     await expect(scan()).rejects.toThrow(/limits the rate of calls/);
     expect((await scan()).transfers).toMatchObject([{ txId, amount: 7_000_000n }]);
   });

@@ -79,6 +79,16 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
     expect(await real.status(tx)).toMatchObject({ state: 'final' });
   });
 
+  test('where the newest block is old nothing is dated by it: it would be over before it is sent', async () => {
+    const network = { ...local.network, isTest: false };
+    const { time } = local.node.chain.head;
+    const at = (ageMs: number) => local.open(node, { network, nowMs: () => time + ageMs });
+    await expect(at(20_001).buildTransfer(specOf())).rejects.toThrow(ChainUnavailable);
+    await expect(at(75_000).buildTransfer(specOf())).rejects.toThrow(/the newest block is 75 s old/);
+    const { validUntil } = await at(20_000).buildTransfer(specOf());
+    expect(validUntil?.timeMs).toBeGreaterThanOrEqual(time + 59_000);
+  });
+
   test('two equal payments of one moment are two transactions, and each is paid', async () => {
     const to = freshRecipient();
     const one = await chain.buildTransfer(specOf({}, to));

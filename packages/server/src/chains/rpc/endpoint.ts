@@ -178,7 +178,10 @@ export class RpcEndpoint {
     const small = await Promise.all(
       requests.map(async (one) => {
         try {
-          return await this.#exchange([one], { bytesMax: BYTES_MAX / SINGLES_AT_ONCE });
+          return await this.#exchange([one], {
+            bytesMax: BYTES_MAX / SINGLES_AT_ONCE,
+            timeoutMs: this.#timeoutOf(one),
+          });
         } catch (error) {
           if (error instanceof EndpointFailed && error.failure === 'too_large') return undefined;
           throw error;
@@ -186,18 +189,18 @@ export class RpcEndpoint {
       }),
     );
     const answers: RpcAnswer[] = [];
-    for (const [i, one] of requests.entries()) {
-      const timeoutMs = one.isLarge === true ? this.#deps.wire.patience?.(one)?.timeoutMs : undefined;
-      answers.push(
-        ...(small[i] ?? (await this.#exchange([one], timeoutMs === undefined ? {} : { timeoutMs }))),
-      );
-    }
+    for (const [i, one] of requests.entries())
+      answers.push(...(small[i] ?? (await this.#exchange([one], { timeoutMs: this.#timeoutOf(one) }))));
     return answers;
+  }
+
+  #timeoutOf(request: NodeRequest): number | undefined {
+    return request.isLarge === true ? this.#deps.wire.patience?.(request)?.timeoutMs : undefined;
   }
 
   async #exchange(
     requests: readonly NodeRequest[],
-    { bytesMax, timeoutMs }: { bytesMax?: number; timeoutMs?: number } = {},
+    { bytesMax, timeoutMs }: { bytesMax?: number; timeoutMs?: number | undefined } = {},
   ): Promise<RpcAnswer[]> {
     const { wire } = this.#deps;
     const [first] = requests;

@@ -4,6 +4,7 @@ import { ChainUnavailable } from '../port/port-errors.ts';
 import { EndpointFailed } from '../rpc/messages.ts';
 import type { NodeRequest } from '../rpc/node.ts';
 import { readBlockInfos } from './block-infos.ts';
+import { readWithIds } from './final-blocks.ts';
 import { LargeBlocks } from './large-blocks.ts';
 
 const idOf = (height: bigint, i: number) => `${height.toString(16)}f${i.toString(16)}`.padStart(64, '0');
@@ -99,4 +100,36 @@ test('what comes too late for several blocks is asked for alone, with more time,
   // It is not asked for as a whole again.
   await read([1n]);
   expect(asked).toHaveLength(2);
+});
+
+test('a full block that comes too late beside others is asked for alone, with more time, and the others are not', async () => {
+  const node = { asked: [] as { heights: bigint[]; isLarge: boolean }[], slow: 2n };
+  const header = (height: bigint) => ({
+    blockID: String(height).padStart(64, '0'),
+    block_header: {
+      raw_data: {
+        number: Number(height),
+        timestamp: 3_000 * Number(height),
+        parentHash: String(height - 1n).padStart(64, '0'),
+        txTrieRoot: '0'.repeat(64),
+      },
+    },
+  });
+  const agreedMany = async (requests: readonly NodeRequest[]) => {
+    const heights = requests.map(({ params: [fields] }) => BigInt(Object(fields).id_or_num));
+    const isLarge = requests.every((one) => one.isLarge === true);
+    node.asked.push({ heights, isLarge });
+    if (heights.includes(node.slow) && !isLarge) throw unavailable('timeout', 'did not answer in time');
+    return heights.map(header);
+  };
+  const large = new LargeBlocks();
+  const read = (heights: readonly bigint[]) => readWithIds({ agreedMany }, heights, large);
+  await expect(read([1n, 2n])).rejects.toThrow(ChainUnavailable);
+  expect(large.parts([1n, 2n, 3n])).toEqual([[3n], [1n], [2n]]);
+  for (const part of large.parts([1n, 2n, 3n])) await read(part);
+  expect(node.asked.slice(1)).toEqual([
+    { heights: [3n], isLarge: false },
+    { heights: [1n], isLarge: true },
+    { heights: [2n], isLarge: true },
+  ]);
 });

@@ -63,7 +63,7 @@ export async function readBlockInfos(calls: BlockCalls, heights: readonly bigint
 }
 
 async function readOneByOne({ view, ask, large }: BlockCalls, height: bigint): Promise<Infos> {
-  const [answered] = await ask([blockRequest(view, height, true)]);
+  const [answered] = await ask([{ ...blockRequest(view, height, true), isLarge: true }]);
   const block = readRecord(readResult(answered), 'a block');
   const ids = readIds(block);
   const hash = ids.length === 0 ? '' : readHex(block.blockID, 'the id of a block', 32);

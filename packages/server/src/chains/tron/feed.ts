@@ -106,10 +106,7 @@ export class TronFeed {
     let blocks = heights.flatMap((height) => kept.at(height) ?? []);
     const missing = heights.filter((height) => !blocks.some(({ header }) => header.height === height));
     // The large ones last, each alone: what is whole is kept, whatever becomes of the next one.
-    const isLarge = (height: bigint) => this.#large.how(height) !== undefined;
-    const alone = missing.filter(isLarge).map((height) => [height]);
-    const together = missing.filter((height) => !isLarge(height));
-    for (const part of together.length === 0 ? alone : [together, ...alone]) {
+    for (const part of this.#large.parts(missing)) {
       const found = await this.#readPart(part);
       blocks = [...blocks, ...found].sort((a, b) => (a.header.height < b.header.height ? -1 : 1));
       await this.#compareWithKept(kept, blocks);
@@ -179,12 +176,14 @@ export class TronFeed {
 
   async #readIds(heights: readonly bigint[]): Promise<IdBlock[]> {
     const kept = this.#ids;
-    const missing = heights.filter((height) => kept.get(height) === undefined);
     const found = new Map<bigint, IdBlock>();
-    if (missing.length > 0)
-      for (const block of await readWithIds(this.#node, missing)) found.set(block.header.height, block);
+    const missing = heights.filter((height) => kept.get(height) === undefined);
+    for (const part of this.#large.parts(missing))
+      for (const block of await readWithIds(this.#node, part, this.#large)) {
+        found.set(block.header.height, block);
+        kept.set(block.header.height, block, 1 + block.ids.length);
+      }
     const blocks = heights.flatMap((height) => found.get(height) ?? kept.get(height) ?? []);
-    for (const block of found.values()) kept.set(block.header.height, block, 1 + block.ids.length);
     if (blocks.length < heights.length) throw unusable('a final block is missing');
     return blocks;
   }

@@ -1,4 +1,5 @@
 import { ChainUnavailable } from '../port/port-errors.ts';
+import { mayBeTooLarge } from '../rpc/messages.ts';
 import type { NodeRequest } from '../rpc/node.ts';
 import { blockRequest, type Infos, readBlockInfos, readIds } from './block-infos.ts';
 import { type Header, readHeader } from './headers.ts';
@@ -39,7 +40,7 @@ export async function readFinalBlocks(
 ): Promise<ReadBlock[]> {
   const ask = (some: readonly NodeRequest[]) => node.agreedMany(some);
   const infos = await readBlockInfos({ view: 'solid', ask, large }, heights);
-  const blocks = await readWithIds(node, heights);
+  const blocks = await readWithIds(node, heights, large);
   return blocks.map(({ header, ids }, i) => ({ header, infos: inOrderOf(ids, infos[i] ?? [], header) }));
 }
 
@@ -60,9 +61,26 @@ export interface IdBlock {
   ids: readonly string[];
 }
 
-/** @throws ChainUnavailable, also where the nodes lack one of the blocks */
-export async function readWithIds(node: TronNode, heights: readonly bigint[]): Promise<IdBlock[]> {
-  const answers = await node.agreedMany(heights.map((height) => blockRequest('solid', height, true)));
+/**
+ * A block that was too large for an exchange that holds others has to be asked for alone: then it has more time.
+ *
+ * @throws ChainUnavailable, also where the nodes lack one of the blocks
+ */
+export async function readWithIds(
+  node: Pick<TronNode, 'agreedMany'>,
+  heights: readonly bigint[],
+  large: LargeBlocks,
+): Promise<IdBlock[]> {
+  const isLarge = heights.some((height) => large.how(height) !== undefined);
+  let answers: unknown[];
+  try {
+    answers = await node.agreedMany(
+      heights.map((height) => ({ ...blockRequest('solid', height, true), isLarge })),
+    );
+  } catch (error) {
+    if (mayBeTooLarge(error)) for (const height of heights) large.remember(height, 'alone');
+    throw error;
+  }
   return heights.map((height, i) => {
     const block = readResult(answers[i]);
     const header = readHeader(block);

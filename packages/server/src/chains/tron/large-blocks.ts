@@ -20,6 +20,13 @@ export class LargeBlocks {
     return this.#known.get(height);
   }
 
+  /** Those that may be read together, if any, then each of the others alone. */
+  parts(heights: readonly bigint[]): bigint[][] {
+    const together = heights.filter((height) => this.#known.get(height) === undefined);
+    const alone = heights.filter((height) => !together.includes(height)).map((height) => [height]);
+    return together.length === 0 ? alone : [together, ...alone];
+  }
+
   remember(height: bigint, how: 'alone' | 'in parts'): void {
     if (this.#known.get(height) !== 'in parts') this.#known.set(height, how);
   }

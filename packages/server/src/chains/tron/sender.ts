@@ -10,6 +10,7 @@ import {
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { buildPayment, buildTopUp, type Draft } from './build-payment.ts';
 import type { TronFeed } from './feed.ts';
 import {
@@ -49,6 +50,8 @@ const INSTALLATION = 0;
 /** From the newest block on: what has not been in a block until then never is. */
 const VALID_MS = 60_000n;
 const SECOND_MS = 1_000n;
+/** As old as this the newest block may be: a third of the time that what refers to it would have. */
+const STALE_MS = 20_000n;
 /** The newest block is less than a minute later than the solid one, as a rule. */
 const HEAD_MS_MAX = 600_000n;
 
@@ -129,12 +132,19 @@ export class TronSender {
    * times, which come from the number of the attempt: times are of whole seconds otherwise.
    */
   async #dated({ contract, isSweep }: Draft, ordinal: bigint) {
-    const { node, network, feed } = this.#options;
+    const { node, network, feed, nowMs } = this.#options;
     const { final } = await feed.snapshot();
     const head = readHeader(await orUnavailable(node.newest('head')));
     if (head === undefined) throw unusable('there is no newest block');
     if (head.timeMs < final.timeMs || head.timeMs > final.timeMs + HEAD_MS_MAX)
       throw unusable('the time of the newest block is not a little later than that of the solid one');
+    const ageMs = BigInt(nowMs()) - head.timeMs;
+    // A test network makes blocks as people ask for them.
+    if (!network.isTest && ageMs > STALE_MS)
+      throw new ChainUnavailable(
+        'trc20',
+        `the newest block is ${ageMs / SECOND_MS} s old: the node has stopped, the network stands still, or this machine's clock is ahead`,
+      );
     const second = head.timeMs - (head.timeMs % SECOND_MS);
     return {
       refBlockBytes: Uint8Array.from(Buffer.from(final.hash.slice(12, 16), 'hex')),

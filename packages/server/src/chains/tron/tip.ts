@@ -75,6 +75,10 @@ export class TipBlocks {
 
   async #readFrom(lowest: bigint, highest: bigint): Promise<void> {
     const heights = Array.from({ length: Number(highest - lowest) + 1 }, (_, i) => lowest + BigInt(i));
+    for (const part of this.#large.parts(heights)) await this.#readPart(part);
+  }
+
+  async #readPart(heights: readonly bigint[]): Promise<void> {
     // The transactions first: a block that is replaced in between shows by its id.
     const ask = (requests: readonly NodeRequest[]) => this.#node.callMany(requests);
     const infos = await readBlockInfos({ view: 'head', ask, large: this.#large }, heights);

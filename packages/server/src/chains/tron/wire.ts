@@ -20,6 +20,8 @@ const INFO_MAX = 67_108_864;
 const PATIENCE: Readonly<Record<string, RpcPatience>> = {
   gettransactioninfobyblocknum: { timeoutMs: 60_000, isDivisible: true },
   gettransactioninfobyid: { timeoutMs: 120_000, isDivisible: false },
+  // With its transactions: nothing smaller names them.
+  getblock: { timeoutMs: 60_000, isDivisible: false },
 };
 
 /** Each call is a POST to a path of its own. */

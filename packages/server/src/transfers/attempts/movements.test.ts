@@ -14,13 +14,13 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   ({ platform, close } = await openPlatform());
-  // One an hour for years, the last one now; then one that is open, and one of a clock that ran ahead by an hour.
+  // One an hour for years, the last one now; then one that is open, and some of a clock that ran ahead by up to ten hours.
   await sql`
     insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, status, item_ids, movement,
       openings, created_at, completed_at)
     select ${of.merchantId}, gen_random_uuid(), gen_random_uuid(), 'trc20', 'USDT', 'tank', 'tank', 'succeeded', '{}',
       '{"kind": "gas", "amount": "1"}', 1, 1, ${NOW} - 3600 * n
-    from generate_series(-1, 20000) as n`.execute(platform.db);
+    from generate_series(-10, 20000) as n`.execute(platform.db);
   await sql`
     insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, ordinal, status, item_ids,
       movement, openings, created_at)
@@ -35,9 +35,9 @@ test.each([
   ['openings', openingsOfDay, 'transfer_attempt_openings'],
 ])('the %s of a day are summed without reading the history', async (_name, statement, index) => {
   const { rows } = await statement(of).execute(platform.db);
-  // What is open counts, and what a clock that ran ahead has completed does not.
-  expect(rows).toEqual([{ total: String(100 + DAY / 3_600) }]);
+  // What is open counts, and so does what a clock has completed that was set right meanwhile.
+  expect(rows).toEqual([{ total: String(100 + 10 + DAY / 3_600) }]);
   const plan = await explain(platform.db, statement(of));
   expect(new Set(plan.flatMap((node) => node['Index Name'] ?? []))).toEqual(new Set([index]));
-  for (const node of plan) expect(node['Actual Rows']).toBeLessThanOrEqual(30);
+  for (const node of plan) expect(node['Actual Rows']).toBeLessThanOrEqual(40);
 });

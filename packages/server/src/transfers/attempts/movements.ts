@@ -251,13 +251,13 @@ interface OfDay {
   nowSeconds: number;
 }
 
-/** What a clock that ran ahead has completed would count for longer than a day. */
-const AHEAD_SECONDS = 60;
-
-/** In the words of the indexes by the time of completion: not the whole history is read under the lock that merchants share. */
+/**
+ * In the words of the indexes by the time of completion: not the whole history is read under the lock that merchants share. What a clock has
+ * completed that ran ahead counts too: less than a day would let a merchant have twice as much after it was set right.
+ */
 const isOpenOrOfDay = (nowSeconds: number) => sql<boolean>`(
   completed_at is null and status in ('reserved', 'signed', 'sent')
-  or completed_at > ${nowSeconds - DAY_SECONDS} and completed_at <= ${nowSeconds + AHEAD_SECONDS} and status = 'succeeded')`;
+  or completed_at > ${nowSeconds - DAY_SECONDS} and completed_at <= ${nowSeconds + DAY_SECONDS} and status = 'succeeded')`;
 
 export const topUpsOfDay = ({ merchantId, network, nowSeconds }: OfDay) => sql<{ total: string }>`
   select coalesce(sum((movement ->> 'amount')::numeric), 0)::text as total from transfer_attempt
