@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { passkeys } from '../../packages/server/src/console/accounts/index.ts';
+import { makeAuthenticator } from '../../packages/server/src/console/accounts/test-authenticator.ts';
+import { askForDecision, signedByPasskey } from '../../packages/server/src/console/passkey-decisions.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
+import { decideApproval, payoutStatement } from '../../packages/server/src/payouts/approvals/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
 import * as storeApprovers from '../../packages/server/src/stores/approvers/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
+import { decodeId } from '../../packages/server/src/tenancy/index.ts';
+import { signIn } from '../console/people.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -176,4 +182,131 @@ test('people who created, edited or submitted a batch can neither approve nor re
     await calls.cancel(batch_id);
   };
   await fc.assert(fc.asyncProperty(story, run), { numRuns: scaled(100, 12) });
+});
+
+const STEPS = ['sign', 'vote', 'reject', 'die', 'remove', 'return'] as const;
+interface Known {
+  isPresent: boolean;
+  hasVoted: boolean;
+  signature: 'none' | 'counts' | 'dead';
+}
+type Counts = { required: number; wanted: number };
+
+/** What has to become of an approval, by the rule alone; `known` is as after it. */
+function expectedOf(known: readonly Known[], { required, wanted }: Counts, by: string): string {
+  const present = known.filter(({ isPresent }) => isPresent);
+  const voters = present.filter(({ hasVoted }) => hasVoted);
+  const signed = present.filter(({ signature }) => signature === 'counts').length;
+  if (voters.length >= required && signed >= wanted) return 'done';
+  if (by === 'signs') return 'waits';
+  if (by === 'repeats') return 'decided before';
+  const again = voters.filter(({ signature }) => signature === 'dead').length;
+  const canSign = Math.max(0, required - voters.length) + again;
+  return wanted - signed <= canSign && voters.length <= required ? 'waits' : 'signature';
+}
+
+test('in any order of votes, signatures, lost passkeys and removals: done once votes and signatures are complete, never before', {
+  timeout: 60_000,
+}, async () => {
+  const { app } = service;
+  const { merchantId } = merchant;
+  await configure(service, merchant, { approvalAbove: '1.00' });
+  const caller = { merchantId, mode: 'sandbox', clockOffset: 0 } as const;
+  const people = await Promise.all(
+    [0, 1, 2].map(async () => {
+      const person = await signIn(service, merchant, 'approver');
+      const mayApprove = () => Promise.resolve(true);
+      const approverId = await storeApprovers.approverOf(app, caller, { ...person, mayApprove });
+      return { ...person, approverId, key: makeAuthenticator() };
+    }),
+  );
+  type Someone = (typeof people)[number];
+  const losesPasskey = ({ userId }: Someone) =>
+    app.db.deleteFrom('console_passkey').where('user_id', '=', userId).execute();
+  const setRemoved = async ({ approverId }: Someone, removed_at: bigint | null) => {
+    await app.db.updateTable('approver').set({ removed_at }).where('approver_id', '=', approverId).execute();
+  };
+  const signs = async (one: Someone, batchId: string) => {
+    const deciding = { caller, user: { user_id: one.userId, email: one.email }, publicUrl: service.baseUrl };
+    const subject = await payoutStatement(app.db, merchantId, batchId);
+    const asked = await askForDecision(app, deciding, { subject, decision: 'approved' });
+    const { origin } = passkeys.relyingParty(service.baseUrl);
+    const credential = one.key.get({ challenge: asked.options.challenge, origin });
+    return await signedByPasskey(app, deciding, { validUntil: asked.valid_until, credential });
+  };
+  const decides = async (one: Someone, batchId: string, how: 'sign' | 'vote' | 'reject') => {
+    const approval = { batchId, approverId: one.approverId } as const;
+    try {
+      const { status } = await decideApproval(app, caller, {
+        ...approval,
+        decision: how === 'reject' ? 'rejected' : 'approved',
+        signed: how === 'sign' ? await signs(one, batchId) : undefined,
+      });
+      return { pending_approval: 'waits', pending: 'done', rejected: 'rejected' }[String(status)];
+    } catch (error) {
+      if (!(error instanceof Fail)) throw error;
+      if (error.code === 'forbidden') return 'forbidden';
+      return error.message.includes('decided on this before') ? 'decided before' : error.details.param;
+    }
+  };
+  const counts = fc
+    .tuple(fc.integer({ min: 1, max: 3 }), fc.nat({ max: 2 }))
+    .map(([required, wanted]) => ({ required, wanted: Math.min(required, wanted) }));
+  const step = fc.tuple(fc.nat({ max: 2 }), fc.constantFrom(...STEPS, 'sign' as const, 'vote' as const));
+  await fc.assert(
+    fc.asyncProperty(counts, fc.array(step, { maxLength: 14 }), async (wants, steps) => {
+      const { batch_id } = await draft(calls, ['2']);
+      expect(verdict(await calls.submit(batch_id))).toBe('200 pending_approval');
+      const batchId = decodeId('payoutBatch', batch_id) ?? '';
+      const { required: required_approvals, wanted: required_signatures } = wants;
+      await app.db
+        .updateTable('payout_batch')
+        .set({ required_approvals, required_signatures })
+        .where('batch_id', '=', batchId)
+        .execute();
+      const known: Known[] = people.map(() => ({ isPresent: true, hasVoted: false, signature: 'none' }));
+      for (const one of people) {
+        await setRemoved(one, null);
+        await losesPasskey(one);
+      }
+      for (const [place, what] of steps) {
+        const [one, mine] = [people[place], known[place]];
+        if (one === undefined || mine === undefined) throw new Error('nobody');
+        if (what === 'die') {
+          await losesPasskey(one);
+          if (mine.signature === 'counts') mine.signature = 'dead';
+          continue;
+        }
+        if (what === 'remove' || what === 'return') {
+          await setRemoved(one, what === 'remove' ? 1n : null);
+          mine.isPresent = what === 'return';
+          continue;
+        }
+        if (what === 'sign' && mine.signature !== 'counts') {
+          await losesPasskey(one);
+          one.key = makeAuthenticator();
+          const row = { name: 'Key', counter: 0, created_at_ms: 0, used_at_ms: null, user_id: one.userId };
+          const passkey = { ...one.key.kept, ...row };
+          await app.db.insertInto('console_passkey').values(passkey).execute();
+        }
+        const said = await decides(one, batchId, what);
+        if (!mine.isPresent) {
+          expect(said).toBe('forbidden');
+          continue;
+        }
+        if (what === 'reject') {
+          expect(said).toBe(mine.hasVoted ? 'decided before' : 'rejected');
+          if (said === 'rejected') return;
+          continue;
+        }
+        const isSigning = what === 'sign' && (!mine.hasVoted || mine.signature !== 'counts');
+        const after: Known = { ...mine, hasVoted: true, ...(isSigning && { signature: 'counts' }) };
+        const by = isSigning ? 'signs' : mine.hasVoted ? 'repeats' : 'votes';
+        expect(said).toBe(expectedOf(known.with(place, after), wants, by));
+        if (said === 'done') return;
+        if (said === 'waits') known[place] = after;
+      }
+    }),
+    { numRuns: scaled(150, 15) },
+  );
 });

@@ -171,7 +171,7 @@ test('verdicts in any order: sent after enough approvals without rejection, and 
       for (const verdict of said) {
         if (end !== 'waits') break;
         if (verdict === 'approved') agreed += 1;
-        end = afterVerdict(verdict, { agreed, required });
+        end = afterVerdict(verdict, agreed >= required);
       }
       const rejection = said.indexOf('rejected');
       const before = rejection === -1 ? said.length : rejection;

@@ -43,12 +43,9 @@ export const maySend = (refund: ApprovalFacts) =>
 export type RefundVerdict = 'approved' | 'rejected';
 
 /** The effect of a verdict: one rejection outweighs all approvals. */
-export function afterVerdict(
-  verdict: RefundVerdict,
-  { agreed, required }: { agreed: number; required: number },
-): 'approved' | 'canceled' | 'waits' {
+export function afterVerdict(verdict: RefundVerdict, isEnough: boolean): 'approved' | 'canceled' | 'waits' {
   if (verdict === 'rejected') return 'canceled';
-  return agreed >= required ? 'approved' : 'waits';
+  return isEnough ? 'approved' : 'waits';
 }
 
 /** The remaining delay of a refund, which starts when its address is known. */

@@ -57,6 +57,8 @@ function Choices({ path, shown: { way, digest }, sum }: { path: string; shown: D
   );
 }
 
+const listed = (names: readonly string[]) => new Intl.ListFormat('en').format(names);
+
 const isMarked = ({ is_new: isNew, looks_like: looksLike }: Recipient) => isNew || looksLike !== null;
 
 /** Recipients whom somebody should look at. */
@@ -123,6 +125,16 @@ export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
           }
         >
           {shown.hint}
+        </Alert>
+      )}
+      {shown.signs_again.length > 0 && (
+        <Alert
+          color="orange"
+          variant="outline"
+          title={`${listed(shown.signs_again)} ${shown.signs_again.length === 1 ? 'has' : 'have'} to sign again`}
+        >
+          What they have signed counts no more: their key or passkey was replaced, or its time is over.
+          Another approver's signature counts as well.
         </Alert>
       )}
       <Facts

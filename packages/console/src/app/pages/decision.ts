@@ -20,6 +20,7 @@ export interface Decision {
   recipients: Recipient[];
   way: 'passkey' | 'session' | 'none';
   hint: string | null;
+  signs_again: string[];
 }
 
 const pathOf = (merchant: string, resource: string) =>

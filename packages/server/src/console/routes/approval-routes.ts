@@ -6,6 +6,7 @@ import {
   listPaidAlike,
   listWaitingBatches,
   payoutStatement,
+  payoutVotes,
 } from '../../payouts/approvals/index.ts';
 import { presentBatch } from '../../payouts/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
@@ -21,8 +22,8 @@ import {
 import { presentRefund, type RefundDeps } from '../../refunds/index.ts';
 import { approverOf } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
-import { decodeId } from '../../tenancy/index.ts';
-import type { signedApprovals } from '../../transfers/approvals/index.ts';
+import { decodeId, merchantTime } from '../../tenancy/index.ts';
+import { countedApprovals, type signedApprovals } from '../../transfers/approvals/index.ts';
 import { lookOf, markRecipient } from '../../transfers/recipients/index.ts';
 import { type ConsoleDeps, passkeys, users } from '../accounts/index.ts';
 import { askForDecision, type Deciding, signedByPasskey, wayOf } from '../passkey-decisions.ts';
@@ -99,6 +100,8 @@ const listRoute = ({ deps }: Place): Route =>
 interface Decidable {
   /** What approvers sign of it. */
   subject: () => Promise<Subject>;
+  /** What their votes are for. */
+  votes: () => ReturnType<typeof payoutVotes | typeof refundAuthorities.refundVotes>;
   decide: (
     approverId: string,
     decision: Static<typeof Verdict>,
@@ -124,6 +127,7 @@ const PAYOUTS: Kind = {
     const batchId = decodeId('payoutBatch', id) ?? NIL_ID;
     return {
       subject: () => payoutStatement(deps.db, caller.merchantId, batchId),
+      votes: () => payoutVotes(deps.db, caller.merchantId, batchId),
       decide: (approverId, decision, by) =>
         decideApproval(deps, caller, { batchId, approverId, decision, ...by }),
     };
@@ -139,6 +143,7 @@ const REFUNDS: Kind = {
     const { refundId } = await findByOwnId(deps.db, id, caller.merchantId);
     return {
       subject: () => refundAuthorities.refundStatement(deps.db, caller.merchantId, refundId),
+      votes: () => refundAuthorities.refundVotes(deps.db, caller.merchantId, refundId),
       decide: async (approverId, verdict, by) => {
         const { refund } = await decideRefund(deps, caller, { refundId, approverId, verdict, ...by });
         return presentRefund(refund, null);
@@ -203,7 +208,18 @@ const Content = Type.Object({
   hint: Type.Union([Type.String(), Type.Null()], {
     description: 'What keeps the person from deciding by passkey.',
   }),
+  signs_again: Type.Array(Type.String(), {
+    description: 'Who has approved, and whose signature counts no more: they sign again.',
+  }),
 });
+
+/** Who has approved with a signature that counts no more. */
+async function signsAgain(deps: ApprovalDeps, caller: Caller, { votes }: Decidable): Promise<string[]> {
+  const policy = await countedApprovals.readPolicy(deps.chains, caller, { decision: 'approved' });
+  const asked = { merchantId: caller.merchantId, ...(await votes()) };
+  const nowSeconds = merchantTime(deps, caller).seconds;
+  return await countedApprovals.listSigningAgain(deps.db, asked, { policy, nowSeconds });
+}
 
 /** Recipients, compared with whom the merchant has paid before. */
 async function markedOf({ db }: ApprovalDeps, merchantId: string, { network, items }: Subject) {
@@ -236,7 +252,9 @@ const contentRoute = (place: Place, { path, noun, words, find }: Kind): Route =>
       const { kind, hint } = await wayOf(place.deps, await decidingOf(place, request));
       const { count, total, items: digest } = statementOf(subject, 0);
       const recipients = await markedOf(place.deps, request.caller.merchantId, subject);
-      return { body: { network, currency: asset, count, total, digest, recipients, way: kind, hint } };
+      const again = await signsAgain(place.deps, request.caller, decidable);
+      const how = { way: kind, hint, signs_again: again };
+      return { body: { network, currency: asset, count, total, digest, recipients, ...how } };
     },
   });
 

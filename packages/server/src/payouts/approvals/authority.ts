@@ -33,12 +33,16 @@ export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { owner
   } satisfies Authority;
 };
 
-/** Who has decided on a batch as it is now. */
-export async function payoutDecisions(db: Db, merchantId: string, batchId: string): Promise<Decided[]> {
+/** What the votes on a batch are for, as it is now. */
+export async function payoutVotes(db: Db, merchantId: string, batchId: string) {
   const { items_digest: digest } = (await findBatch(db, merchantId, batchId)) ?? {};
   const subject = `${batchId} ${digest?.toString('hex') ?? ''}`;
-  return await listDecisions(db, merchantId, { kind: 'payout', id: batchId, action: VOTES, subject });
+  return { kind: 'payout', id: batchId, action: VOTES, subject } as const;
 }
+
+/** Who has decided on a batch as it is now. */
+export const payoutDecisions = async (db: Db, merchantId: string, batchId: string): Promise<Decided[]> =>
+  await listDecisions(db, merchantId, await payoutVotes(db, merchantId, batchId));
 
 /** What approvers sign of a batch. @throws Fail `resource_not_found` */
 export async function payoutStatement(db: Db, merchantId: string, batchId: string) {

@@ -2,7 +2,7 @@ import type { PayoutBatch } from '@florin/contract/schemas';
 import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
-import { castVote, checkIsNoAuthor } from '../../stores/approvers/index.ts';
+import { checkIsNoAuthor } from '../../stores/approvers/index.ts';
 import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
 import { countedApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
 import { closeUnsentBatch } from '../cancel-payout-batch.ts';
@@ -67,73 +67,38 @@ export async function decideApproval(
     await checkMayDecide(tx, locked, approval);
     if (approval.digest !== undefined)
       signedApprovals.checkContent(await authorityOf(tx, locked), approval.digest);
-    const asked = { policy, time };
-    if (signed === undefined || by === undefined) return await vote(tx, locked, approval, asked);
-    const isKeptAlone = isLate || (await isSigningAgain(tx, locked, approval, asked));
-    await signedApprovals.keepSignature(
-      tx,
-      await authorityOf(tx, locked),
-      {
-        ...signed,
-        by,
-        approverId: approval.approverId,
-        mode: actor.mode,
-        decision: approval.decision,
-        policy,
-      },
-      time,
-    );
-    return isKeptAlone ? locked : await vote(tx, locked, approval, asked);
+    const keep =
+      signed &&
+      by &&
+      (async () => {
+        const { approverId, decision } = approval;
+        const given = { ...signed, by, approverId, mode: actor.mode, decision, policy };
+        await signedApprovals.keepSignature(tx, await authorityOf(tx, locked), given, time);
+      });
+    if (!isLate) return await vote(tx, locked, { ...approval, keep }, { policy, time });
+    await keep?.();
+    return locked;
   });
   return presentBatch(batch);
-}
-
-/** What a decision is compared with. */
-interface Asked {
-  policy: countedApprovals.AskedPolicy;
-  time: MerchantTime;
-}
-
-/** The vote is bound to the digest of the items. */
-async function subjectOf(tx: Tx, locked: BatchRow): Promise<string> {
-  const digest = boundDigest(locked, await readItems(tx, locked.merchant_id, locked.batch_id));
-  return `${locked.batch_id} ${digest.toString('hex')}`;
-}
-
-const whatOf = ({ merchant_id: merchantId, batch_id: id }: BatchRow) =>
-  ({ merchantId, kind: 'payout', id }) as const;
-
-async function isSigningAgain(
-  tx: Tx,
-  locked: BatchRow,
-  { approverId, decision }: Approval,
-  { policy, time }: Asked,
-): Promise<boolean> {
-  if (decision !== 'approved') return false;
-  const by = { approverId, vote: { action: VOTES, subject: await subjectOf(tx, locked) } };
-  const asked = { policy, nowSeconds: time.seconds };
-  return (await countedApprovals.countSignedAgain(tx, whatOf(locked), by, asked)) !== undefined;
 }
 
 async function vote(
   tx: Tx,
   locked: BatchRow,
-  { approverId, decision }: Approval,
-  { policy, time }: Asked,
+  { approverId, decision, keep }: Approval & { keep: (() => Promise<void>) | undefined },
+  { policy, time }: { policy: countedApprovals.AskedPolicy; time: MerchantTime },
 ): Promise<BatchRow> {
-  const subject = await subjectOf(tx, locked);
-  const cast = { action: VOTES, subject, approverId, decision };
-  const { required_approvals: required, required_signatures: signatures } = locked;
-  const { isDone, agreed } = await castVote(
+  const { merchant_id: merchantId, batch_id: id, required_approvals: required } = locked;
+  // The vote is bound to the digest of the items.
+  const digest = boundDigest(locked, await readItems(tx, merchantId, id));
+  const subject = `${id} ${digest.toString('hex')}`;
+  const { isDone } = await countedApprovals.countDecision(
     tx,
-    locked.merchant_id,
-    { ...cast, required, countsPeople: true },
-    time.seconds,
+    { merchantId, kind: 'payout', id, action: VOTES, subject, required, wanted: locked.required_signatures },
+    { approverId, decision, keep },
+    { policy, nowSeconds: time.seconds },
   );
   if (decision === 'rejected') return await closeUnsentBatch(tx, locked, 'rejected', time);
-  const counts = { wanted: signatures ?? 0, left: required - agreed };
-  const asked = { policy, nowSeconds: time.seconds };
-  await countedApprovals.checkSignaturesLeft(tx, whatOf(locked), counts, asked);
   if (!isDone) return locked;
   const job = {
     merchantId: locked.merchant_id,

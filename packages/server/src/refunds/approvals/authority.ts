@@ -32,12 +32,16 @@ export const refundAuthority: FindAuthority = async (db: Db, merchantId, { owner
   } satisfies Authority;
 };
 
-/** Who has decided on a refund as it is now. */
-export async function refundDecisions(db: Db, merchantId: string, refundId: string): Promise<Decided[]> {
+/** What the votes on a refund are for, as it is now. */
+export async function refundVotes(db: Db, merchantId: string, refundId: string) {
   const { approval_digest: digest } = (await findRefund(db, merchantId, refundId)) ?? {};
   const subject = `${refundId} ${digest?.toString('hex') ?? ''}`;
-  return await listDecisions(db, merchantId, { kind: 'refund', id: refundId, action: VOTES, subject });
+  return { kind: 'refund', id: refundId, action: VOTES, subject } as const;
 }
+
+/** Who has decided on a refund as it is now. */
+export const refundDecisions = async (db: Db, merchantId: string, refundId: string): Promise<Decided[]> =>
+  await listDecisions(db, merchantId, await refundVotes(db, merchantId, refundId));
 
 /** What approvers sign of a refund. @throws Fail `invalid_request` while it has no address */
 export async function refundStatement(db: Db, merchantId: string, refundId: string) {

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../../platform/jobs/index.ts';
-import { castVote, checkIsNoAuthor } from '../../stores/approvers/index.ts';
+import { checkIsNoAuthor } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
 import { countedApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
@@ -75,25 +75,19 @@ export async function decideRefund(
     await checkMayDecide(tx, refund, approval.approverId);
     if (approval.digest !== undefined)
       signedApprovals.checkContent(await authorityOf(tx, refund), approval.digest);
-    const asked = { delaySeconds, policy, time };
-    const again = signed === undefined || isLate ? undefined : await signedAgain(tx, refund, approval, asked);
-    if (signed !== undefined && by !== undefined)
-      await signedApprovals.keepSignature(
-        tx,
-        await authorityOf(tx, refund),
-        {
-          ...signed,
-          by,
-          approverId: approval.approverId,
-          mode: merchant.mode,
-          decision: approval.verdict,
-          policy,
-        },
-        time,
-      );
-    if (isLate) return { refund, approvals: refund.required_approvals };
-    if (again !== undefined) return { refund, approvals: again };
-    const after = await decideLocked(tx, locked, approval, asked);
+    const keep =
+      signed &&
+      by &&
+      (async () => {
+        const { approverId, verdict: decision } = approval;
+        const given = { ...signed, by, approverId, mode: merchant.mode, decision, policy };
+        await signedApprovals.keepSignature(tx, await authorityOf(tx, refund), given, time);
+      });
+    if (isLate) {
+      await keep?.();
+      return { refund, approvals: refund.required_approvals };
+    }
+    const after = await decideLocked(tx, locked, { ...approval, keep }, { delaySeconds, policy, time });
     crashPoint('refund-approval.before-commit');
     return after;
   });
@@ -108,46 +102,29 @@ interface Asked {
   time: MerchantTime;
 }
 
-/** An approval is bound to its exact amount and address. */
-const voteOn = (refund: RefundRow) => ({
-  action: VOTES,
-  subject: `${refund.refund_id} ${boundDigest(refund).toString('hex')}`,
-});
-const whatOf = ({ merchant_id: merchantId, refund_id: id }: RefundRow) =>
-  ({ merchantId, kind: 'refund', id }) as const;
-
-async function signedAgain(
-  tx: Tx,
-  refund: RefundRow,
-  { approverId, verdict }: RefundApproval,
-  { policy, time }: Asked,
-): Promise<number | undefined> {
-  if (verdict !== 'approved') return undefined;
-  const by = { approverId, vote: voteOn(refund) };
-  const asked = { policy, nowSeconds: time.seconds };
-  return await countedApprovals.countSignedAgain(tx, whatOf(refund), by, asked);
-}
-
 async function decideLocked(
   tx: Tx,
   locked: LockedRefund,
-  { approverId, verdict }: RefundApproval,
+  { approverId, verdict, keep }: RefundApproval & { keep: (() => Promise<void>) | undefined },
   { delaySeconds, policy, time }: Asked,
 ): Promise<DecidedRefund> {
   const { refund } = locked;
-  const { merchant_id: merchantId, required_approvals: required, addressed_at: addressedAt } = refund;
-  const vote = { ...voteOn(refund), approverId, decision: verdict, required, countsPeople: true };
-  const { agreed } = await castVote(tx, merchantId, vote, time.seconds);
+  const { merchant_id: merchantId, refund_id: id, required_approvals: required } = refund;
+  // An approval is bound to its exact amount and address.
+  const subject = `${id} ${boundDigest(refund).toString('hex')}`;
+  const { agreed, isDone } = await countedApprovals.countDecision(
+    tx,
+    { merchantId, kind: 'refund', id, action: VOTES, subject, required, wanted: refund.required_signatures },
+    { approverId, decision: verdict, keep },
+    { policy, nowSeconds: time.seconds },
+  );
   crashPoint('refund-approval.voted');
-  const next = afterVerdict(verdict, { agreed, required });
+  const next = afterVerdict(verdict, isDone);
   if (next === 'canceled')
     return { refund: await endRefund(tx, locked, { status: 'canceled' }, time), approvals: 0 };
-  const counts = { wanted: refund.required_signatures ?? 0, left: required - agreed };
-  const asked = { policy, nowSeconds: time.seconds };
-  await countedApprovals.checkSignaturesLeft(tx, whatOf(refund), counts, asked);
   if (next === 'waits') return { refund, approvals: agreed };
   const approved = await updateRefund(tx, refund, { approved_at: time.seconds });
-  const left = delayLeft(delaySeconds, time.seconds - Number(addressedAt));
+  const left = delayLeft(delaySeconds, time.seconds - Number(refund.addressed_at));
   await enqueue(tx, [sendJob(refund, time, left)]);
   return { refund: approved, approvals: agreed };
 }

@@ -25,6 +25,8 @@ export interface Vote {
   required?: number;
   /** People of the console vote on this too. */
   countsPeople?: boolean;
+  /** Whoever has voted so before is counted as they are, and not refused. */
+  mayRepeat?: boolean;
 }
 
 export interface VoteCount {
@@ -33,6 +35,8 @@ export interface VoteCount {
   required: number;
   /** True: enough agree, and the caller must carry the decision out in this transaction. */
   isDone: boolean;
+  /** The approver had voted so before, which `mayRepeat` allows. */
+  isRepeated?: true;
 }
 
 /**
@@ -67,8 +71,8 @@ async function checkAreTwoPeople(
  * Records an approver's vote. The caller has identified the approver (`identifyApprover`), and checks in the same
  * transaction that the subject is still undecided.
  *
- * @throws Fail `invalid_request` where the approver has voted on this subject before; `forbidden` for a removed approver,
- *   and for one who may be the same person as an earlier one
+ * @throws Fail `invalid_request` where the approver has voted on this subject before, unless it
+ *   was so and `mayRepeat`; `forbidden` for a removed approver, and for one who may be the same person as an earlier one
  */
 export async function castVote(
   tx: Tx,
@@ -87,16 +91,19 @@ export async function castVote(
     values (${merchantId}, ${action}, ${subject}, ${approverId}, ${decision}, ${nowSeconds})
     on conflict (merchant_id, action, subject, approver_id) do nothing
     returning 1`.execute(tx);
-  if (rows.length === 0) throw new Fail('invalid_request', 'You have decided on this before.');
-  const { votes } = await tx
+  const counted = await tx
     .selectFrom('vote')
-    .select((e) => e.fn.countAll<bigint>().as('votes'))
+    .select('approver_id')
     .where('merchant_id', '=', merchantId)
     .where('action', '=', action)
     .where('subject', '=', subject)
     .where('decision', '=', decision)
     .where('approver_id', 'in', ids)
-    .executeTakeFirstOrThrow();
-  const agreed = Number(votes);
-  return { agreed, required, isDone: agreed >= required };
+    .execute();
+  const isRepeated = rows.length === 0;
+  const hasVotedSo = counted.some((one) => one.approver_id === approverId);
+  if (isRepeated && !(vote.mayRepeat === true && hasVotedSo))
+    throw new Fail('invalid_request', 'You have decided on this before.');
+  const agreed = counted.length;
+  return { agreed, required, isDone: agreed >= required, ...(isRepeated && { isRepeated }) };
 }
