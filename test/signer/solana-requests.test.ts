@@ -90,6 +90,8 @@ const opening = (owner: string): SolanaInstruction => ({
 const transfer = (from: string, to: string, amount: bigint, authority = from) =>
   solanaTransfer(from, to, amount, { authority, mint: usdt });
 
+const signedNow = (genesis: string) => ({ genesis, mint: usdt, start: Math.floor(Date.now() / 1000) });
+
 /** Eight recipients without an account. */
 async function eight() {
   const items = await Promise.all(
@@ -183,7 +185,7 @@ test('spl: a charge pulls once what the payer has allowed the delegate', async (
   const raw = encodeSignedSolana(signSolanaMessage(message, () => payer.privateKey));
   const wire = Buffer.from(raw).toString('base64') as Base64EncodedWireTransaction;
   await client.rpc.sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'processed' }).send();
-  const charge = chargeOf({ payer: payer.address, amount: '15' });
+  const charge = chargeOf({ amount: '15' }, { key: payer, ...signedNow(genesis) });
   const steps = [
     { kind: 'memo', text: memoOf(charge.id) } as const,
     opening(HOT),
@@ -239,9 +241,10 @@ test("spl: an item is signed anew once the signer's own node shows that its tran
 
 test('spl: a transaction that failed for good lets its charge be tried again; a node that does not know shows nothing', async () => {
   const { signer: one, genesis } = await start({ node: node.url });
-  const payer = keys.spl.deposit(500, 0).address;
+  const key = keys.spl.deposit(500, 0);
+  const payer = key.address;
   await node.controls.mint(usdt, address(payer), 50n);
-  const charge = chargeOf({ payer, amount: '60000000' });
+  const charge = chargeOf({ amount: '60000000' }, { key, ...signedNow(genesis) });
   const steps = [
     { kind: 'memo', text: memoOf(charge.id) } as const,
     opening(HOT),
@@ -298,7 +301,7 @@ test('spl: a node with a hole in its ledger, where the transaction would be, sho
 
 test('spl: a node whose final blocks are older than the signature shows nothing: it may not know its blockhash', async () => {
   const { signer: one, genesis } = await start({ node: node.url });
-  const charge = chargeOf({ amount: '60000000' });
+  const charge = chargeOf({ amount: '60000000' }, signedNow(genesis));
   const steps = [
     { kind: 'memo', text: memoOf(charge.id) } as const,
     transfer(charge.payer, HOT, 60_000_000n, solana.delegate()),

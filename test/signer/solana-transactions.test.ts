@@ -14,6 +14,7 @@ import {
   solanaTransactionId,
 } from '../../packages/signer/src/solana/message.ts';
 import { matchSolanaPurpose, memoOf, type SolanaPurpose } from '../../packages/signer/src/solana/purposes.ts';
+import { mandateOf } from '../../packages/signer/src/solana/test-mandate.ts';
 import type { Payment } from '../../packages/signer/src/statement.ts';
 import { balance, client, node, refusal, SOL, stranger, usdt, useSolana } from '../nodes/solana-stage.ts';
 
@@ -166,7 +167,9 @@ test('what a payer approves is pulled by the delegate, and nothing after the pay
     decimals: 6,
   };
   await send(await messageOf(owner, [approval]));
-  const charge = { kind: 'charge', id: ID, asset: 'USDT', payer: owner, amount: '15' } as const;
+  const of = { genesis: usdt, asset: 'USDT', mint: usdt, recipient: HOT, start: 0 } as const;
+  const mandate = mandateOf(PAYER, of);
+  const charge = { kind: 'charge', id: ID, asset: 'USDT', payer: owner, amount: '15', mandate } as const;
   const pulling = async () =>
     await messageOf(FEE_PAYER, [
       ...BUDGET,

@@ -21,7 +21,7 @@ import {
   somebody,
   withBytes,
 } from './test-once.ts';
-import { MERCHANTS, START } from './test-requests.ts';
+import { keys, MERCHANTS, START } from './test-requests.ts';
 
 const EVE = solana.deposit(666, 0);
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
@@ -194,6 +194,8 @@ test('spl: a charge goes into the hot wallet of its account, and nobody else’s
   expect(ask(solanaCharging(charge).slice(1))).toMatch(/^purpose: .*it lacks the memo/);
   expect(ask(solanaCharging(charge), 0)).toMatch(/^purpose: /);
   expect(ask(solanaCharging(charge))).toBe('signed');
+  // Of another merchant, whose wallet it names.
+  expect(ask(solanaCharging(charge, 2), 2)).toMatch(/^purpose: .*is not signed by .* for charges to/);
   const none = new OnceBench((policy) => Reflect.deleteProperty(policy.networks.spl, 'charges'));
   expect(none.outcome(solanaRequest({ purpose: charge, bytes: { steps: solanaCharging(charge) } }))).toBe(
     'policy: the policy has no charges for spl.',
@@ -203,8 +205,13 @@ test('spl: a charge goes into the hot wallet of its account, and nobody else’s
 test('spl: a charge counts once in the journal, and to the limits of a transfer and a day', () => {
   const bench = new OnceBench();
   let ordinal = -1;
-  const ask = (changes: Parameters<typeof chargeOf>[0], blockhash = MINT) => {
-    const charge = chargeOf(changes);
+  const other = keys.spl.deposit(900, 51);
+  const ask = (
+    changes: Parameters<typeof chargeOf>[0],
+    blockhash = MINT,
+    key = keys.spl.deposit(900, 50),
+  ) => {
+    const charge = chargeOf(changes, { key });
     ordinal += 1;
     const said = bench.outcome(
       solanaRequest({ ordinal, purpose: charge, bytes: { steps: solanaCharging(charge), blockhash } }),
@@ -218,7 +225,7 @@ test('spl: a charge counts once in the journal, and to the limits of a transfer 
   bench.restart();
   // The same id for another payer or amount is another charge.
   expect(ask({ amount: '80000001' }, EVE)).toMatch(/^item_signed: /);
-  expect(ask({ amount: '80000000', payer: somebody('spl', 51) }, EVE)).toMatch(/^item_signed: /);
+  expect(ask({ amount: '80000000' }, EVE, other)).toMatch(/^item_signed: /);
   // Once more out of the budget, as the first one may still be mined.
   expect(ask({ amount: '80000000' }, EVE)).toBe('signed');
   expect(ask({ amount: '80000000' }, USDC)).toMatch(/^limit: an earlier transaction of this charge/);
@@ -230,6 +237,44 @@ test('spl: a charge counts once in the journal, and to the limits of a transfer 
   expect(ask({ id: BATCHES[0], amount: '140000000' })).toBe('signed');
   bench.now += DAY;
   expect(ask({ id: BATCHES[1], amount: '140000001' })).toBe('signed');
+});
+
+test('spl: in one window no more is pulled than its payer has signed for, whatever a server asks', () => {
+  const bench = new OnceBench();
+  const start = START / 1000;
+  const terms = { cap: '7000000', subscriptions: 1 };
+  let ordinal = -1;
+  const ask = (
+    [id, amount]: [id: string, amount: string],
+    { charged = {}, dead = [] as string[], account = 1 } = {},
+  ) => {
+    const charge = chargeOf({ id, amount }, { terms, charged });
+    ordinal += 1;
+    const blockhash = solana.deposit(777, ordinal);
+    const bytes = { steps: solanaCharging(charge), blockhash };
+    bench.dead = new Set(dead);
+    const said = bench.outcome(solanaRequest({ account, ordinal, purpose: charge, bytes }));
+    if (said !== 'signed') ordinal -= 1;
+    return said;
+  };
+  const [one, two] = CHARGES;
+  expect(ask([one, '7000001'])).toMatch(/^limit: its window has a cap of 7000000 units, of which 0 are used/);
+  expect(ask([one, '5000000'])).toBe('signed');
+  bench.restart();
+  expect(ask([two, '2000001'])).toMatch(/^limit: .* of which 5000000 are used/);
+  // Other windows that have a moment in common, another subscription, and the same charge in another window.
+  const [before, later] = [start - 20 * 86_400, start + 86_400];
+  for (const windowStart of [before, later])
+    expect(ask([two, '2000001'], { charged: { windowStart, windowEnd: windowStart + 31 * 86_400 } })).toMatch(
+      /^limit: .* of which 5000000 are used/,
+    );
+  expect(ask([two, '1'], { charged: { subscription: BATCHES[1] } })).toMatch(/^limit: .* 1 subscriptions/);
+  expect(ask([one, '5000000'], { charged: { windowEnd: start + 40 * 86_400 } })).toMatch(/^item_signed: /);
+  // A second transaction of the first charge may pull a second time.
+  expect(ask([one, '5000000'])).toMatch(/^limit: .* of which 0 are used/);
+  expect(ask([one, '5000000'], { dead: ['spl 1 0'] })).toBe('signed');
+  expect(ask([two, '7000000'], { dead: ['spl 1 0'] })).toMatch(/^limit: .* of which 5000000 are used/);
+  expect(ask([two, '7000000'], { dead: ['spl 1 0', 'spl 1 1'] })).toBe('signed');
 });
 
 test('spl: what transactions may cost in a day has a ceiling, rent and priority included', () => {

@@ -1,3 +1,5 @@
+import type { ChargedWindow } from './mandate-windows.ts';
+
 /** Why a payment was signed, as far as limits and later payments need it. */
 export interface PaymentEntry {
   kind: 'payout' | 'refund';
@@ -60,6 +62,13 @@ export interface ChargeEntry {
   amount: string;
   /** Units that may be pulled a second time. */
   resent: string;
+  mandate?: ChargedMandate;
+}
+
+/** By which mandate of its payer. */
+export interface ChargedMandate extends ChargedWindow {
+  /** `mandateIdOf`. */
+  id: string;
 }
 
 /** A signature on trc20 or spl: the only one of its attempt. */

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { admitPayment, areDead, checkFrozen, checkMerchant, checkTopUp, placeIn } from './admit.ts';
 import { fromHex, type Hex } from './bytes.ts';
-import type { ChargeEntry, SignOnceEntry } from './entries.ts';
+import type { ChargedMandate, ChargeEntry, SignOnceEntry } from './entries.ts';
+import { areTogether, faultOfWindow } from './mandate-windows.ts';
 import { digestOf, type Memory, type SignedCharge } from './memory.ts';
 import { differs } from './paid-items.ts';
 import type { Policy } from './policy.ts';
@@ -47,15 +49,22 @@ export interface OnceVerdict {
 /** A head block that is late by less changes nothing. */
 const EXPIRY_MARGIN_MS = 300_000;
 
+/** As many as a node is asked about at once. */
+const ASKED_TOGETHER = 20;
+
 /** Above all numbers that fit into a transaction. */
 const UNBOUNDED = 2n ** 128n;
+
+type Charge = Extract<Purpose, { kind: 'charge' }>;
 
 /** What the bytes do, as the signer reads them. */
 interface Reading {
   sender: string;
   payment?: { purpose: Payment; items: readonly PurposeItem[] };
   topUp?: bigint;
-  charge?: Extract<Purpose, { kind: 'charge' }>;
+  charge?: Charge;
+  /** Of the charge. */
+  mandateId?: string;
   /** In the smallest unit of the network's coin. */
   cost: bigint;
   /** Unix milliseconds from which on it is in no block; null: nobody knows. */
@@ -119,16 +128,27 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
   };
 }
 
-/** The attempts on spl that this one comes after, for the same items or the same charge. */
+/** The attempts on spl that this one comes after, for the same items or the same charge, or in the window of a charge. */
 export function attemptsBefore(
   { network, account, attempt, purpose }: SignRequest,
   { memory }: Pick<OnceKnowledge, 'memory'>,
 ): string[] {
   if (network !== 'spl' || memory.signedOnce(attempt.attemptId) !== undefined) return [];
-  if (purpose.kind === 'charge') return [...(memory.charge(purpose.id)?.attempts ?? [])];
+  if (purpose.kind === 'charge') return chargesBefore(purpose, memory);
   if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return [];
   const items = purpose.places.map((place) => memory.item({ network, account }, purpose.id, place));
   return [...new Set(items.flatMap((item) => item?.attempts ?? []))];
+}
+
+/** Its own attempts first: a node is not asked about any number of them. */
+function chargesBefore({ id, payer, mandate }: Charge, memory: Memory): string[] {
+  const own = memory.charge(id)?.attempts ?? [];
+  const beside = memory
+    .chargesOf(payer)
+    .flatMap(({ id: other, mandate: by, attempts }) =>
+      other !== id && by && mandate && areTogether(by, mandate) ? attempts : [],
+    );
+  return [...own, ...beside].slice(0, ASKED_TOGETHER);
 }
 
 function rulesOf<Network extends 'trc20' | 'spl'>(
@@ -246,7 +266,7 @@ function checkCost(network: 'trc20' | 'spl', cost: bigint, { memory, policy, now
 /** What is checked and remembered beside the bytes. */
 function admit(
   request: SignRequest,
-  { sender, payment, topUp, charge }: Reading,
+  { sender, payment, topUp, charge, mandateId }: Reading,
   knowledge: OnceKnowledge,
 ): Pick<SignOnceEntry, 'payment' | 'topUp' | 'charge'> {
   const { account, network } = request;
@@ -256,7 +276,7 @@ function admit(
   if (charge !== undefined) {
     const { charges } = rulesOf('spl', policy);
     if (charges === null) throw new Refused('policy', 'the policy has no charges for spl.');
-    return { charge: admitCharge(account, charge, charges, knowledge) };
+    return { charge: admitCharge(account, { charge, mandateId }, charges, knowledge) };
   }
   if (payment === undefined) return {};
   checkMerchant({ network, account }, payment.purpose.merchant, knowledge);
@@ -266,14 +286,21 @@ function admit(
 /** No contract keeps what was charged: each signature counts, and a second one of a charge may pull a second time. */
 function admitCharge(
   account: number,
-  { id, asset, payer, amount: text }: Extract<Purpose, { kind: 'charge' }>,
+  { charge, mandateId }: { charge: Charge; mandateId: string | undefined },
   rules: ChargeRules,
-  { memory, now, dead }: OnceKnowledge,
+  knowledge: OnceKnowledge,
 ): ChargeEntry {
+  const { memory, now, dead } = knowledge;
+  const { id, asset, payer, amount: text } = charge;
   const amount = BigInt(text);
   const before = memory.charge(id);
+  const mandate = windowOf(charge, mandateId);
   const isSame = (one: SignedCharge) =>
-    one.account === account && one.asset === asset && one.payer === payer && one.amount === text;
+    one.account === account &&
+    one.asset === asset &&
+    one.payer === payer &&
+    one.amount === text &&
+    isDeepStrictEqual(one.mandate, mandate);
   if (before !== undefined && !isSame(before))
     throw new Refused('item_signed', `the charge ${id} was signed with other contents.`);
   const used = memory.day('spl charge').total(now);
@@ -291,5 +318,28 @@ function admitCharge(
       'an earlier transaction of this charge may still be mined, and charges.resend_per_day of the policy does not allow a ' +
         'second one.',
     );
-  return { id, asset, payer, amount: text, resent: String(resent) };
+  const pulled = amount + (resent > 0n ? (before?.pulled ?? 0n) : 0n);
+  checkWindow(charge, { ...mandate, amount: pulled }, knowledge);
+  return { id, asset, payer, amount: text, resent: String(resent), mandate };
+}
+
+function windowOf({ mandate }: Charge, mandateId: string | undefined): ChargedMandate {
+  if (mandate === undefined || mandateId === undefined) throw differs('it lacks the mandate of its payer');
+  const { subscription, windowStart, windowEnd } = mandate;
+  return { id: mandateId, subscription, windowStart, windowEnd };
+}
+
+/** @throws Refused where the payer has not signed for so much in the window */
+function checkWindow(
+  { id, payer, mandate }: Charge,
+  charged: ChargedMandate & { amount: bigint },
+  { memory, clock, dead }: OnceKnowledge,
+): void {
+  if (mandate === undefined) throw differs('it lacks the mandate of its payer');
+  const uses = memory
+    .chargesOf(payer)
+    .filter((one) => one.id !== id && !areDead(one.attempts, dead))
+    .flatMap(({ mandate: by, pulled: amount }) => (by?.id === charged.id ? [{ ...by, amount }] : []));
+  const fault = faultOfWindow(mandate.terms, charged, { uses, now: Math.floor(clock / 1000) });
+  if (fault !== undefined) throw new Refused('limit', `${fault}.`);
 }

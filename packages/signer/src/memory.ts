@@ -100,6 +100,8 @@ interface KnownNumbers extends Numbering {
 export interface SignedCharge extends ChargeEntry {
   account: number;
   attempts: readonly string[];
+  /** The most units that all its transactions can pull. */
+  pulled: bigint;
 }
 
 interface Paid {
@@ -129,6 +131,7 @@ export class Memory {
   readonly #once = new Map<string, SignedAttempt>();
   readonly #digests = new Map<string, string>();
   readonly #charges = new Map<string, SignedCharge>();
+  readonly #payers = new Map<string, Set<string>>();
   readonly #windows = new Map<string, Window>();
 
   apply(entry: Entry): void {
@@ -208,6 +211,11 @@ export class Memory {
     return this.#charges.get(id);
   }
 
+  /** What was signed for charges of a payer on spl. */
+  chargesOf(payer: string): SignedCharge[] {
+    return [...(this.#payers.get(payer) ?? [])].flatMap((id) => this.#charges.get(id) ?? []);
+  }
+
   merchantOf(network: SignerNetwork, account: number): string | undefined {
     return this.#merchants.get(`${network} ${account}`);
   }
@@ -274,8 +282,12 @@ export class Memory {
     this.day(topUpsOf(network)).add(at, BigInt(entry.topUp ?? '0'));
     if (entry.payment !== undefined) this.#pay({ deadFrom: null, ...entry }, entry.payment);
     if (charge === undefined) return;
-    const attempts = [...(this.#charges.get(charge.id)?.attempts ?? []), attempt];
-    this.#charges.set(charge.id, { ...charge, account, attempts });
+    const known = this.#charges.get(charge.id);
+    const attempts = [...(known?.attempts ?? []), attempt];
+    // Where nothing is resent, its earlier transactions are dead.
+    const pulled = (known === undefined || charge.resent === '0' ? 0n : known.pulled) + BigInt(charge.amount);
+    this.#charges.set(charge.id, { ...charge, account, attempts, pulled });
+    this.#payers.set(charge.payer, (this.#payers.get(charge.payer) ?? new Set()).add(charge.id));
     this.day('spl charge').add(at, BigInt(charge.amount));
     this.day('spl charge resent').add(at, BigInt(charge.resent));
   }

@@ -3,6 +3,7 @@
 // Money leaves by `payout` and `refund` alone. Everything else moves coins between wallets of ours, or into them.
 
 import type { Approver, PasskeyParts } from './approver-key.ts';
+import type { MandatedCharge } from './mandate-terms.ts';
 
 export type SignerNetwork = 'erc20' | 'trc20' | 'spl';
 export type SignerAsset = 'USDT' | 'USDC';
@@ -202,7 +203,7 @@ export type Purpose =
   | { kind: 'account'; account: number }
   /** Sent by the hot wallet: brings a payer's mandate for this account to the collector. */
   | { kind: 'activate'; asset: SignerAsset; payer: string }
-  /** Sent by the hot wallet: pulls from the payer into the home of this account at the collector. */
+  /** Pulls from the payer: sent by the hot wallet into the home of this account at the collector, on spl by the delegate into the hot wallet. */
   | {
       kind: 'charge';
       /** Of the charge; as 32 bytes, left-aligned, it is the id that the collector charges by once. */
@@ -211,6 +212,8 @@ export type Purpose =
       payer: string;
       /** Units of the token, decimal digits. */
       amount: string;
+      /** On spl alone, and there always. */
+      mandate?: MandatedCharge;
     }
   /** An empty payment to the sender. */
   | { kind: 'fill' };

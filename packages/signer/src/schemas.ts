@@ -26,6 +26,9 @@ export class InvalidRequest extends Error {}
 const ITEMS_MAX = 10_000;
 const APPROVALS_MAX = 100;
 const SWEEP_MAX = 500;
+const SUBSCRIPTIONS_MAX = 1_000_000;
+/** Of the year 2106. */
+const SECONDS_MAX = 2 ** 32 - 1;
 
 const closed = <const P extends Record<string, TSchema>>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
@@ -106,6 +109,27 @@ const sweep = (depositsMax: number, delegatesMax: number) =>
     delegates: Type.Array(closed({ index: Index, nonce: Ordinal }), { maxItems: delegatesMax }),
   });
 
+const Seconds = Type.Integer({ minimum: 0, maximum: SECONDS_MAX });
+const MandatedCharge = closed({
+  terms: closed({
+    cap: Digits,
+    period: Type.Union([
+      Type.Literal('day'),
+      Type.Literal('week'),
+      Type.Literal('month'),
+      Type.Literal('year'),
+    ]),
+    startsAt: Seconds,
+    endsAt: Type.Union([Seconds, Type.Null()]),
+    subscriptions: Type.Integer({ minimum: 1, maximum: SUBSCRIPTIONS_MAX }),
+    salt: Type.String({ pattern: '^[!-~]{1,64}$' }),
+  }),
+  signature: Bytes,
+  subscription: Uuid,
+  windowStart: Seconds,
+  windowEnd: Seconds,
+});
+
 const PURPOSES = {
   payout: payment('payout'),
   refund: payment('refund'),
@@ -137,6 +161,14 @@ const PURPOSES = {
     payer: AddressText,
     amount: Digits,
   }),
+  chargeOfSolana: closed({
+    kind: Type.Literal('charge'),
+    id: Uuid,
+    asset: Asset,
+    payer: AddressText,
+    amount: Digits,
+    mandate: MandatedCharge,
+  }),
   fill: closed({ kind: Type.Literal('fill') }),
 } as const;
 
@@ -159,7 +191,7 @@ const SHAPES = {
     gas: PURPOSES.gasOfTron,
     energy: PURPOSES.energy,
   },
-  spl: { payout, refund, charge, sweep: PURPOSES.sweepOfSolana },
+  spl: { payout, refund, charge: PURPOSES.chargeOfSolana, sweep: PURPOSES.sweepOfSolana },
 } as const satisfies Record<SignerNetwork, object>;
 
 const Head = closed({

@@ -1,3 +1,4 @@
+import type { Key } from './accounts.ts';
 import { signStatement } from './approver-files.ts';
 import { solanaBookOf, tronBookOf } from './books.ts';
 import { fromHex, toHex } from './bytes.ts';
@@ -12,6 +13,7 @@ import { tokenAccountOf } from './solana/address.ts';
 import type { SolanaInstruction } from './solana/instruction.ts';
 import { encodeSolanaMessage } from './solana/message.ts';
 import { memoOf } from './solana/purposes.ts';
+import { type MandateChanges, mandateOf } from './solana/test-mandate.ts';
 import { type Payment, statementOf } from './statement.ts';
 import { ADA, allNetworksText } from './test-policy.ts';
 import { keys, MERCHANTS, START } from './test-requests.ts';
@@ -188,15 +190,28 @@ export function solanaPaying({ id, items, places }: Payment, account = 1): Solan
   ];
 }
 
-export const chargeOf = (changes: Partial<Extract<Purpose, { kind: 'charge' }>> = {}) =>
-  ({
-    kind: 'charge',
-    id: CHARGES[0],
-    asset: 'USDT',
-    payer: somebody('spl', 50),
-    amount: '5000000',
-    ...changes,
-  }) satisfies Purpose;
+/** Signed for by its payer, a wallet of `somebody`'s unless its key is given. */
+export function chargeOf(
+  changes: Partial<Omit<Charge, 'mandate'>> = {},
+  { key = keys.spl.deposit(900, 50), genesis = SOLANA_TEXT.genesis, mint = MINT, ...signed }: Signed = {},
+) {
+  const { start = START / 1000, account = 1 } = signed;
+  const of = { genesis, asset: 'USDT', mint, recipient: solana.hot(account), start } as const;
+  const mandate = mandateOf(key, of, signed);
+  const asked = { id: CHARGES[0], asset: 'USDT', payer: key.address, amount: '5000000' } as const;
+  return { kind: 'charge', ...asked, mandate, ...changes } satisfies Purpose;
+}
+
+type Charge = Extract<Purpose, { kind: 'charge' }>;
+interface Signed extends MandateChanges {
+  key?: Key;
+  genesis?: string;
+  mint?: string;
+  /** Whose hot wallet is named. */
+  account?: number;
+  /** Unix seconds. */
+  start?: number;
+}
 
 export const solanaCharging = ({ id, payer, amount }: ReturnType<typeof chargeOf>, account = 1) => [
   memo(memoOf(id)),
@@ -209,6 +224,8 @@ export class OnceBench {
   readonly policy;
   readonly entries: Entry[] = [];
   now = START;
+  /** Attempts that its own node shows to be dead. */
+  dead: ReadonlySet<string> = new Set();
 
   constructor(change: (policy: ReturnType<typeof allNetworksText>) => void = () => {}) {
     const text = allNetworksText();
@@ -217,8 +234,8 @@ export class OnceBench {
   }
 
   ask(request: SignRequest): OnceVerdict {
-    const { memory, policy, now } = this;
-    const verdict = judgeOnce(request, { memory, policy, now, clock: now, tron, solana });
+    const { memory, policy, now, dead } = this;
+    const verdict = judgeOnce(request, { memory, policy, now, clock: now, tron, solana, dead });
     if (verdict.entry !== null) this.apply(verdict.entry);
     return verdict;
   }

@@ -11,6 +11,7 @@ import type { SolanaInstruction } from './instruction.ts';
 import { deriveEd25519 } from './keys.ts';
 import { decodeSolanaMessage, encodeSolanaMessage, type SolanaMessage } from './message.ts';
 import { matchSolanaPurpose, memoOf, type SolanaMovement, type SolanaPurpose } from './purposes.ts';
+import { mandateOf } from './test-mandate.ts';
 
 const ABANDON = `${'abandon '.repeat(11)}about`;
 const accounts = new SolanaAccounts(seedOf(ABANDON));
@@ -125,7 +126,15 @@ const invoice = memo('invoice 7');
 /** The transfer with the memo that people approved. */
 const both = [invoice, toAlice, toBob];
 const batch = [named, opening(ALICE), invoice, toAlice, opening(BOB), toBob];
-const charge = { kind: 'charge', id: ID, asset: 'USDT', payer: ALICE, amount: '3' } as const;
+const mandate = mandateOf(accounts.deposit(900, 0), {
+  genesis: RULES.genesis,
+  asset: 'USDT',
+  mint: USDT,
+  recipient: HOT,
+  start: 1_790_000_000,
+});
+const charge = { kind: 'charge', id: ID, asset: 'USDT', payer: ALICE, amount: '3', mandate } as const;
+const { mandate: _, ...unsigned } = charge;
 const pulled = transfer({ from: ALICE, to: HOT, authority: book.delegate() }, 3n);
 const sweep = {
   kind: 'sweep',
@@ -171,6 +180,7 @@ test('a batch, a sweep and a charge are what they say, and cost what they may ta
   expect(match(payment, [named, ...both]).cost).toBe(30_000n);
   expect(match(sweep, swept, { account: 0 })).toEqual({ cost: 15_000n + 20_000n + 2_039_280n });
   expect(match(charge, [memo(memoOf(ID)), opening(HOT), pulled])).toEqual({
+    mandateId: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/),
     cost: 10_000n + 20_000n + 2_039_280n,
   });
 });
@@ -274,13 +284,22 @@ test('sweeps and charges that differ from their purpose are refused', () => {
     ],
     [charge, [{ ...pulled, amount: 4n }], 'the charge is of 4 units, not of 3'],
     [charge, [{ ...pulled, authority: HOT }], 'the authority of the charge'],
-    [{ ...charge, payer: BOB }, [pulled], 'the source of the charge'],
+    [{ ...charge, payer: BOB }, [pulled], `its mandate is not signed by ${BOB}`],
+    [{ ...charge, asset: 'USDC' }, [pulled], 'its mandate is not signed by'],
+    [
+      { ...charge, mandate: { ...mandate, terms: { ...mandate.terms, cap: '2' } } },
+      [pulled],
+      'is not signed',
+    ],
+    [{ ...charge, mandate: { ...mandate, signature: '0x00' } }, [pulled], 'its mandate is not signed by'],
+    [unsigned, [pulled], 'it lacks the mandate'],
+    [charge, [transfer({ from: BOB, to: HOT, authority: book.delegate() }, 3n)], 'the source of the charge'],
     [charge, [memo('another id'), pulled], 'it carries the memo'],
     [charge, [pulled], 'it lacks the memo'],
     [{ ...charge, amount: '0' }, [named, { ...pulled, amount: 0n }], 'it charges nothing'],
     [charge, [pulled, pulled], 'it moves 3 units more'],
     [charge, [pulled], 'the fee payer charges nobody', { account: 0 }],
-    [charge, [pulled], 'the destination of the charge', { account: 2 }],
+    [charge, [pulled], `for charges to ${book.hot(2)}`, { account: 2 }],
     [{ ...charge, payer: EVE.slice(2) }, [pulled], 'is no address of Solana'],
   ];
   for (const [purpose, steps, line, sent] of cases)

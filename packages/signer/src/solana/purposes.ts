@@ -8,6 +8,7 @@ import type { Payment } from '../statement.ts';
 import { readSolanaAddress, tokenAccountOf } from './address.ts';
 import type { SolanaInstruction } from './instruction.ts';
 import { isLostOnSolana } from './lost.ts';
+import { isMandateSigned, mandateIdOf, type SolanaMandate } from './mandate.ts';
 import { type SolanaMessage, signersOf } from './message.ts';
 
 /** The part of the policy about Solana; amounts of SOL in lamports. */
@@ -70,6 +71,8 @@ export interface SolanaFacts {
 export interface SolanaMovement {
   /** Set where money leaves. */
   payment?: { purpose: Payment; items: readonly PurposeItem[] };
+  /** Of a charge: the id of the mandate by which its payer allows it. */
+  mandateId?: string;
   /** The most lamports that it takes from the fee payer: signatures, priority, and the rent of accounts that it opens. */
   cost: bigint;
 }
@@ -123,10 +126,11 @@ export function matchSolanaPurpose(facts: SolanaFacts): SolanaMovement {
   const [first, second, ...steps] = message.instructions;
   const priority = checkCompute(first, second, facts.rules);
   checkCount(purpose);
-  const { payment, ...expected } = expectedOf(facts, purpose);
+  const { payment, mandateId, ...expected } = expectedOf(facts, purpose);
   const opened = checkSteps(steps, expected, feePayer);
   return {
     ...(payment !== undefined && { payment }),
+    ...(mandateId !== undefined && { mandateId }),
     cost: BigInt(signersOf(message).length) * SIGNATURE_LAMPORTS + priority + BigInt(opened) * RENT_LAMPORTS,
   };
 }
@@ -154,7 +158,10 @@ function checkCompute(
   return priority;
 }
 
-function expectedOf(facts: SolanaFacts, purpose: SolanaPurpose): Expected & Pick<SolanaMovement, 'payment'> {
+function expectedOf(
+  facts: SolanaFacts,
+  purpose: SolanaPurpose,
+): Expected & Pick<SolanaMovement, 'payment' | 'mandateId'> {
   switch (purpose.kind) {
     case 'payout':
     case 'refund':
@@ -228,18 +235,32 @@ function expectSweep(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind:
 }
 
 /**
- * Out of the payer's account by its delegate. No program keeps how much of it is due when: the policy bounds what the delegate
- * may pull.
+ * Out of the payer's account by its delegate, as the payer has signed: the chain knows no merchant and no window, so whoever writes our
+ * database could charge every wallet that allows the delegate anything.
  */
-function expectCharge(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind: 'charge' }>): Expected {
+function expectCharge(
+  facts: SolanaFacts,
+  purpose: Extract<SolanaPurpose, { kind: 'charge' }>,
+): Expected & Pick<SolanaMovement, 'mandateId'> {
   const { account, book, rules } = facts;
   if (account === 0) throw differs('the fee payer charges nobody');
   if (rules.charges === null) throw new Refused('policy', 'the policy has no charges for spl.');
   if (purpose.amount === '0') throw differs('it charges nothing');
-  const { id, asset, payer, amount } = purpose;
+  const { id, asset, payer, amount, mandate } = purpose;
   if (readSolanaAddress(payer) === undefined) throw differs(`the payer ${payer} is no address of Solana`);
+  if (mandate === undefined) throw differs('it lacks the mandate that its payer has signed');
   const mint = mintOf(facts, asset);
   const home = book.hot(account);
+  const signed: SolanaMandate = {
+    genesis: rules.genesis,
+    asset,
+    mint,
+    payer,
+    recipient: home,
+    terms: mandate.terms,
+  };
+  if (!isMandateSigned(signed, mandate.signature))
+    throw differs(`its mandate is not signed by ${payer} for charges to ${home}`);
   const transfer = {
     what: 'the charge',
     source: tokenAccountOf(payer, mint),
@@ -250,6 +271,7 @@ function expectCharge(facts: SolanaFacts, purpose: Extract<SolanaPurpose, { kind
     memo: null,
   };
   return {
+    mandateId: mandateIdOf(signed),
     transfers: [transfer],
     openedFor: [{ owner: home, mint }],
     closed: [],
