@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expressionsOf, slownessOf } from './expressions.ts';
+import { expressionsOf, repeatsOnlyCharacters, slownessOf } from './expressions.ts';
 
 test('finds every expression of a source, wherever it is written', () => {
   const source = [
@@ -40,6 +40,23 @@ const SLOW: [pattern: string, flags: string, reason: RegExp][] = [
 ];
 test.each(SLOW)('%s is refused', LONG, async (pattern, flags, reason) => {
   expect(await slownessOf({ pattern, flags })).toMatch(reason);
+});
+
+test('in a test of ours, what repeats only single characters needs no judging', () => {
+  const repeating = ['a*b+c{2,}', '[)]+', '\\)+', '\\d+ (?:a|b)?x*$', '(a+)(a+)?$', '[^]*?\\]*', '(?=a+)a*'];
+  for (const pattern of repeating) expect(repeatsOnlyCharacters({ pattern, flags: '' }), pattern).toBe(true);
+  const others = [
+    '^(a|a)+$',
+    '(a+)+',
+    '(?:a*){2,}',
+    '([)]*)*',
+    '(\\\\)+',
+    '(a)\\1',
+    '(?<n>a)\\k<n>',
+    '(a|[)]b)*?',
+  ];
+  for (const pattern of others) expect(repeatsOnlyCharacters({ pattern, flags: '' }), pattern).toBe(false);
+  expect(repeatsOnlyCharacters({ pattern: '[[a]b]+', flags: 'v' })).toBe(false);
 });
 
 test('what takes linear time passes, and in a test of ours a square', LONG, async () => {
