@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -26,6 +26,15 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await service.stop();
   });
 
+  /** What a page asked for until its first list stood there: the document brings the rest along. */
+  const readsOf = (page: Page) =>
+    page.evaluate(() =>
+      [...new Set(performance.getEntriesByType('resource').map(({ name }) => name))]
+        .map((name) => new URL(name))
+        .filter(({ pathname }) => pathname.includes('/api/') && !pathname.endsWith('/changes'))
+        .map(({ pathname, search }) => `${pathname}${search}`),
+    );
+
   async function payment(order: string): Promise<string> {
     const session = await merchant.sdk.checkout.sessions.create({
       amount: 1_250n,
@@ -47,6 +56,12 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await payment(HOSTILE);
     await page.reload();
     await page.getByText('A-1', { exact: true }).waitFor();
+    await page.getByText('onerror').waitFor();
+    expect(await readsOf(page)).toEqual(['/api/v1/payments?limit=25']);
+    await page.goto(`${base()}/payments?order_id=A-1&status=`);
+    await page.getByText('onerror').waitFor({ state: 'hidden' });
+    expect(await readsOf(page)).toEqual(['/api/v1/payments?order_id=A-1&limit=25']);
+    await page.goBack();
     await page.getByText('onerror').waitFor();
     await looks(page, 'payments');
     await page.keyboard.press('?');

@@ -303,3 +303,38 @@ test('live and suspended merchants and stores that are not enabled', { timeout: 
   const suspended = await owner.call('/api/v1/balances');
   expect([suspended.status, suspended.text]).toEqual([403, expect.stringContaining('suspended')]);
 });
+
+test('the document brings along who is signed in, with the stores of their own merchant, and nobody else anything', {
+  timeout: LONG_MS,
+}, async () => {
+  const other = await service.createMerchant();
+  const viewer = await signIn(service, merchant, 'viewer');
+  const read = async (headers: Record<string, string>, of: TestMerchant) => {
+    const path = `/console/${encodeId('merchant', of.merchantId)}/${encodeId('store', of.storeId)}/payments`;
+    const answer = await fetch(`${service.baseUrl}${path}`, { headers });
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const html = await answer.text();
+    expect(html).toMatch(/modulepreload[^>]+assets\/payments-/);
+    const [, json = 'absent'] =
+      /<script type="application\/json" id="start">([^<]*)<\/script>/.exec(html) ?? [];
+    return json === '' ? undefined : JSON.parse(json);
+  };
+  const seen = { cookie: viewer.cookie, 'sec-fetch-dest': 'document' };
+  const asked = async (path: string) => (await callAsPage(service, path, { cookie: viewer.cookie })).body;
+  const id = encodeId('merchant', merchant.merchantId);
+  const me = await asked('/console/api/me');
+  const { data: stores } = await asked(`/console/api/merchants/${id}/stores`);
+  expect(await read(seen, merchant)).toEqual({ me, merchant: { id, stores } });
+  expect(await read(seen, other)).toEqual({ me });
+  for (const headers of [
+    { cookie: viewer.cookie },
+    { ...seen, 'sec-fetch-dest': 'script' },
+    { ...seen, 'sec-fetch-dest': 'iframe' },
+    { ...seen, cookie: `${viewer.cookie}; ${viewer.cookie}` },
+    { ...seen, cookie: `florin_session=${'x'.repeat(43)}` },
+    { 'sec-fetch-dest': 'document' },
+  ])
+    expect(await read(headers, merchant)).toBeUndefined();
+  expect((await viewer.call('/console/api/sign-out', { method: 'POST' })).status).toBe(200);
+  expect(await read(seen, merchant)).toBeUndefined();
+});

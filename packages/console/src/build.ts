@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { folderOfBuild, writeBuild } from '@florin/pages/builds';
 import { outputOf } from '@florin/pages/vite-output';
 import { build, type Rolldown } from 'vite';
-import { type ConsoleFile, MANIFEST, SOURCES } from './built-console.ts';
+import { type ConsoleFile, MANIFEST, SOURCES, START } from './built-console.ts';
 
 // Whatever the caller runs as: code made for development is larger, and names files of this machine.
 process.env.NODE_ENV = 'production';
@@ -17,8 +17,9 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
+const APP = path.join(import.meta.dirname, 'app');
 const built = await build({
-  root: path.join(import.meta.dirname, 'app'),
+  root: APP,
   base: BASE,
   configFile: false,
   envFile: false,
@@ -34,6 +35,7 @@ const built = await build({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     rolldownOptions: {
+      input: [path.join(APP, 'index.html'), path.join(APP, 'ahead.ts')],
       output: { entryFileNames: 'assets/[name]-[hash].js', chunkFileNames: 'assets/[name]-[hash].js' },
     },
   },
@@ -46,7 +48,33 @@ const versionOf = (text: Buffer) => createHash('sha256').update(text).digest('he
 
 const page = output.find(({ fileName }) => fileName === 'index.html');
 if (page === undefined) throw new Error('the build has no page');
-const html = textOf(page).toString();
+const chunks = new Map(
+  output.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file] as const] : [])),
+);
+const AHEAD = path.join(APP, 'ahead.ts');
+const ahead = [...chunks.values()].find(({ facadeModuleId }) => facadeModuleId === AHEAD);
+if (ahead === undefined || ahead.imports.length > 0)
+  throw new Error('what runs ahead is not a file of its own');
+const html = textOf(page)
+  .toString()
+  .replace(START, `${START}<script type="module" async crossorigin src="${BASE}${ahead.fileName}"></script>`);
+if (!html.includes(ahead.fileName)) throw new Error('the page has no place for what runs ahead');
+
+/** The files that a file needs, without those that the start loads. */
+function filesOf(fileName: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(fileName) || html.includes(`${BASE}${fileName}`)) return found;
+  found.add(fileName);
+  for (const imported of chunks.get(fileName)?.imports ?? []) filesOf(imported, found);
+  return found;
+}
+
+/** By the module of a page, such as `operator/health`. */
+const pages: Record<string, string[]> = {};
+for (const { facadeModuleId, isDynamicEntry, fileName } of chunks.values()) {
+  if (!isDynamicEntry || facadeModuleId === null) continue;
+  const name = path.relative(path.join(APP, 'pages'), facadeModuleId).replace(/\.tsx$/, '');
+  pages[name] = [...filesOf(fileName)].map((file) => `${BASE}${file}`);
+}
 
 writeBuild(process.argv[2] ?? folderOfBuild(SOURCES), (folder) => {
   const files: Record<string, ConsoleFile> = {};
@@ -62,5 +90,5 @@ writeBuild(process.argv[2] ?? folderOfBuild(SOURCES), (folder) => {
     files[address] = { file: name, type, version: versionOf(text), size: packed.length, isOfStart };
     writeFileSync(path.join(folder, name), packed);
   }
-  writeFileSync(path.join(folder, MANIFEST), JSON.stringify({ html, files }));
+  writeFileSync(path.join(folder, MANIFEST), JSON.stringify({ html, files, pages }));
 });

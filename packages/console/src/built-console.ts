@@ -26,12 +26,23 @@ export interface ConsoleFile {
   isOfStart: boolean;
 }
 
+/** Where the service puts what the application begins with. */
+export const START = '<script type="application/json" id="start"></script>';
+
 export interface BuiltConsole {
   folder: string;
-  /** The page of every address; the placeholder `NONCE` stands for a nonce of styles. */
+  /** The page of every address; the placeholder `NONCE` stands for a nonce of styles, `START` for what the application begins with. */
   html: string;
+  /** Files of the pages that are loaded after the start, by the name of their module, such as `operator/health`. */
+  pages: ReadonlyMap<string, readonly string[]>;
   /** By path on the service, such as `/console/assets/main-abc.js`. */
   files: ReadonlyMap<string, ConsoleFile>;
+}
+
+interface Manifest {
+  html: string;
+  files: Record<string, ConsoleFile>;
+  pages: Record<string, string[]>;
 }
 
 /**
@@ -43,8 +54,6 @@ export const builtConsole = memoized(readConsole);
 async function readConsole(): Promise<BuiltConsole> {
   const script = path.join(import.meta.dirname, 'build.ts');
   const folder = await builtFolder(path.join(PACKAGE, 'console'), SOURCES, script);
-  const { html, files }: { html: string; files: Record<string, ConsoleFile> } = JSON.parse(
-    await readFile(path.join(folder, MANIFEST), 'utf8'),
-  );
-  return { folder, html, files: new Map(Object.entries(files)) };
+  const { html, files, pages }: Manifest = JSON.parse(await readFile(path.join(folder, MANIFEST), 'utf8'));
+  return { folder, html, files: new Map(Object.entries(files)), pages: new Map(Object.entries(pages)) };
 }

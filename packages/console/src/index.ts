@@ -1,1 +1,2 @@
 export { builtConsole } from './built-console.ts';
+export { documentOf } from './document.ts';

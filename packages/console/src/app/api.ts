@@ -1,3 +1,5 @@
+import { takeAhead } from './ahead.ts';
+
 /** What a page was opened for: it stands in its address. */
 export interface Place {
   merchant: string;
@@ -89,12 +91,14 @@ async function refusalOf(answer: Response): Promise<ApiError> {
 /** @throws ApiError; TypeError while the service cannot be reached */
 export async function send(path: string, options: CallOptions = {}): Promise<Response> {
   const { method = 'GET', body, signal } = options;
-  const answer = await fetch(path, {
-    method,
-    headers: headersOf(options),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const ahead = method === 'GET' ? takeAhead(path, options.place) : undefined;
+  const answer = await (ahead ??
+    fetch(path, {
+      method,
+      headers: headersOf(options),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    }));
   if (!answer.ok) throw await refusalOf(answer);
   return answer;
 }

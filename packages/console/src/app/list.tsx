@@ -13,16 +13,17 @@ import {
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
-import { call, type Place, pathWith } from './api.ts';
+import { PAGE } from './ahead.ts';
+import { type Place, pathWith } from './api.ts';
 import { saveCsv } from './csv.ts';
 import { wordsOf } from './format.tsx';
 import { useKeys } from './keyboard.ts';
+import { listQuery } from './list-query.ts';
 import { useFilters, usePlace } from './place.ts';
 import { ShowMore } from './show-more.tsx';
 import { Trouble } from './trouble.tsx';
 import { useViews, Views } from './views.tsx';
 
-const PAGE = 25;
 /** The most that the API gives at once. */
 const ONE_PAGE = 100;
 const REFRESH_MS = 10_000;
@@ -58,27 +59,13 @@ export interface ListDefinition<T> {
   hasOnePage?: boolean;
 }
 
-interface Slice<T> {
-  data: T[];
-  has_more: boolean;
-}
-
 const useRows = <T,>(
   { path, idOf, hasOnePage = false }: Pick<ListDefinition<T>, 'path' | 'idOf' | 'hasOnePage'>,
   place: Place,
   filters: Record<string, string>,
 ) =>
   useInfiniteQuery({
-    queryKey: ['list', place, path, filters],
-    queryFn: ({ pageParam, signal }) =>
-      call<Slice<T>>(
-        pathWith(path, { ...filters, limit: hasOnePage ? ONE_PAGE : PAGE, starting_after: pageParam }),
-        {
-          place,
-          signal,
-        },
-      ),
-    initialPageParam: undefined as string | undefined,
+    ...listQuery<T>({ path, place, filters, limit: hasOnePage ? ONE_PAGE : PAGE }),
     getNextPageParam: ({ data, has_more }) => {
       const last = data.at(-1);
       return !hasOnePage && has_more && last !== undefined ? idOf(last) : undefined;

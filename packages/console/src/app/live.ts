@@ -23,8 +23,13 @@ export function useLiveUpdates({ merchant, store }: Place): void {
   const client = useQueryClient();
   useEffect(() => {
     const path = `/console/api/merchants/${merchant}/stores/${store}/changes`;
-    const readAgain = () =>
-      void client.invalidateQueries({ predicate: isFollowing }, { cancelRefetch: false });
+    const read = () => client.invalidateQueries({ predicate: isFollowing }, { cancelRefetch: false });
+    const readAgain = async () => {
+      const isUnderWay = client.isFetching({ predicate: isFollowing }) > 0;
+      await read();
+      // What was under way may have been read before the change.
+      if (isUnderWay) await read();
+    };
     let source: EventSource | undefined;
     let again: ReturnType<typeof setTimeout> | undefined;
     const leave = () => {
@@ -35,7 +40,8 @@ export function useLiveUpdates({ merchant, store }: Place): void {
       leave();
       if (document.hidden) return;
       source = new EventSource(path);
-      source.addEventListener('changed', readAgain);
+      // What was shown was read before the stream began: what changed in between is in neither.
+      for (const kind of ['open', 'changed']) source.addEventListener(kind, () => void readAgain());
       source.addEventListener('error', () => {
         if (source?.readyState !== EventSource.CLOSED) return;
         clearTimeout(again);

@@ -9,8 +9,11 @@ import {
   RouterProvider,
 } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
-import { ApiError } from './api.ts';
+import { listAhead, start } from './ahead.ts';
+import { ApiError, keepCsrfToken } from './api.ts';
 import './styles.ts';
+import { listQuery } from './list-query.ts';
+import { meQuery, storesQuery } from './session.ts';
 import { HomePage, OperatorShell, Shell } from './shell.tsx';
 
 /** Filters are texts as they stand in the address: nothing is read as a number or as JSON. */
@@ -102,6 +105,13 @@ const router = createRouter({
 /** A refusal is an answer; only what did not arrive is asked for again. */
 const retry = (count: number, error: Error) => !(error instanceof ApiError) && count < 2;
 const client = new QueryClient({ defaultOptions: { queries: { retry } } });
+if (start !== undefined) {
+  keepCsrfToken(start.me.csrf_token);
+  client.setQueryData(meQuery.queryKey, start.me);
+  if (start.merchant !== undefined)
+    client.setQueryData(storesQuery(start.merchant.id).queryKey, start.merchant.stores);
+  if (listAhead !== undefined) void client.prefetchInfiniteQuery(listQuery(listAhead));
+}
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 
@@ -114,10 +124,14 @@ const theme = createTheme({
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('the page has no place for the application');
-createRoot(place).render(
-  <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-    <QueryClientProvider client={client}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
-  </MantineProvider>,
-);
+const draw = () =>
+  createRoot(place).render(
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+// The code of the page is on its way already: what is drawn first is all that there is. A failure is the router's to show.
+// No `await`: pages import what stands in this file, which would wait for them.
+router.load().then(draw, draw);

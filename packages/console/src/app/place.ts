@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { Place } from './api.ts';
-import { type Membership, meQuery } from './session.ts';
+import type { Membership } from './me.ts';
+import { meQuery } from './session.ts';
 
 /** The merchant and store of the address. */
 export function usePlace(): Place {

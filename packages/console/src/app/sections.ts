@@ -1,4 +1,4 @@
-import type { Membership } from './session.ts';
+import type { Membership } from './me.ts';
 
 export interface SectionLink {
   folder: string;

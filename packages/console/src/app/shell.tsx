@@ -20,11 +20,12 @@ import { FactorNeeded, NotIn, Sheet, SIGN_IN } from './doors.tsx';
 import { wordsOf } from './format.tsx';
 import { useKeys } from './keyboard.ts';
 import { useLiveUpdates } from './live.ts';
+import type { Me } from './me.ts';
 import { NewStore } from './new-store.tsx';
 import { useFilters, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
 import { OPERATOR_SECTIONS, type SectionLink, sectionsFor } from './sections.ts';
-import { lacksFactor, type Me, meQuery, storeStatus, storesQuery } from './session.ts';
+import { lacksFactor, meQuery, storeStatus, storesQuery } from './session.ts';
 
 /** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
 export function HomePage() {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { builtConsole } from '@florin/console';
+import { builtConsole, documentOf } from '@florin/console';
 import { Fail } from '../platform/fail.ts';
 import {
   CACHED_FOREVER,
@@ -12,6 +12,8 @@ import {
   packedAnswer,
   pageHeaders,
 } from '../platform/http/pages/index.ts';
+import type { Place } from './routes/own.ts';
+import { readStart } from './start.ts';
 
 const ASSETS = '/console/assets/';
 const API = '/console/api';
@@ -25,17 +27,17 @@ const policyOf = (nonce: string) => ({
 });
 
 /** The console's application: one page for all of its addresses, and files, which are read at each request. */
-export const appPages = (): PublicPage[] =>
-  ['/console', '/console/*'].map((address) => ({ path: address, handle: answer }));
+export const appPages = (place: Place): PublicPage[] =>
+  ['/console', '/console/*'].map((path) => ({ path, handle: (request) => answer(place, request) }));
 
-async function answer(request: PageRequest): Promise<PageAnswer> {
+async function answer(place: Place, request: PageRequest): Promise<PageAnswer> {
   const [address = ''] = request.url.split('?', 1);
   if (address.startsWith(ASSETS)) return await answerFile(request, address);
   if (address === API || address.startsWith(`${API}/`))
     throw new Fail('resource_not_found', 'There is nothing at this path.');
-  const { html } = await builtConsole();
+  const [built, start] = await Promise.all([builtConsole(), readStart(place, request)]);
   const nonce = randomBytes(16).toString('base64');
-  return htmlAnswer({ html: html.replace('NONCE', nonce), policy: policyOf(nonce) });
+  return htmlAnswer({ html: documentOf(built, { nonce, path: address, start }), policy: policyOf(nonce) });
 }
 
 async function answerFile(request: PageRequest, address: string): Promise<PageAnswer> {

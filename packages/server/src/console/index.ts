@@ -90,7 +90,7 @@ export function createConsole(
   const authentication = createConsoleAuthentication(deps, { publicUrl, openPaths });
   return {
     routes,
-    pages: [document, ...peoplePages(), ...appPages()],
+    pages: [document, ...peoplePages(), ...appPages(place)],
     ...authentication,
     permitUser: permitUser(deps),
     /** The API with its second way in: its routes with what people need for them, and who comes in. */

@@ -1,4 +1,5 @@
 import type { Customer } from '@florin/contract/schemas';
+import { LISTS } from '../ahead.ts';
 import { Detail, Facts, Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
 import { CopyId, Maybe, Time } from '../format.tsx';
@@ -6,7 +7,7 @@ import { List, type ListDefinition } from '../list.tsx';
 import { ResourceLink } from '../resource-link.tsx';
 import { FirstCustomer } from './sandbox/first-rows.tsx';
 
-const PATH = '/api/v1/customers';
+const PATH = LISTS.customers;
 
 const CUSTOMERS: ListDefinition<Customer> = {
   title: 'Customers',

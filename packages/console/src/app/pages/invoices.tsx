@@ -1,11 +1,12 @@
 import type { Invoice } from '@florin/contract/schemas';
+import { LISTS } from '../ahead.ts';
 import { Action, Detail, Facts } from '../detail.tsx';
 import { Amount, amountText, CopyId, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { FirstSubscription } from './sandbox/first-rows.tsx';
 
-const PATH = '/api/v1/invoices';
+const PATH = LISTS.invoices;
 
 const INVOICES: ListDefinition<Invoice> = {
   title: 'Invoices',

@@ -1,11 +1,12 @@
 import type { Payment } from '@florin/contract/schemas';
+import { LISTS } from '../ahead.ts';
 import { Amount, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { FirstPayment } from './sandbox/first-rows.tsx';
 
 const PAYMENTS: ListDefinition<Payment> = {
   title: 'Payments',
-  path: '/api/v1/payments',
+  path: LISTS.payments,
   folder: 'payments',
   idOf: ({ id }) => id,
   columns: [

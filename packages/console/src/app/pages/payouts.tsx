@@ -1,6 +1,7 @@
 import type { PayoutBatch } from '@florin/contract/schemas';
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { LISTS } from '../ahead.ts';
 import { AmountText, CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay, usePlace } from '../place.ts';
@@ -8,7 +9,7 @@ import { FirstPayout } from './sandbox/first-rows.tsx';
 
 const PAYOUTS: ListDefinition<PayoutBatch> = {
   title: 'Payouts',
-  path: '/api/v1/payout-batches',
+  path: LISTS.payouts,
   folder: 'payouts',
   idOf: ({ batch_id }) => batch_id,
   columns: [

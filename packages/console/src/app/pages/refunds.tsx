@@ -1,4 +1,5 @@
 import type { Refund } from '@florin/contract/schemas';
+import { LISTS } from '../ahead.ts';
 import { Action, Detail, Facts } from '../detail.tsx';
 import { Amount, amountText, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
@@ -8,7 +9,7 @@ import { Decide, Signed } from './decide.tsx';
 import { ClaimAsPayer } from './sandbox/payer.tsx';
 import { useWaiting } from './waiting.ts';
 
-const PATH = '/api/v1/refunds';
+const PATH = LISTS.refunds;
 
 const REFUNDS: ListDefinition<Refund> = {
   title: 'Refunds',

@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { ApiError, call } from '../api.ts';
 import { FactorNeeded, NotIn, Sheet } from '../doors.tsx';
+import type { Me, Membership } from '../me.ts';
 import { useId } from '../place.ts';
-import { lacksFactor, type Me, type Membership, meQuery } from '../session.ts';
+import { lacksFactor, meQuery } from '../session.ts';
 import { WhoMayRead } from './who-may.tsx';
 
 const NEEDED = 'see_requests';

@@ -1,8 +1,9 @@
 import { CopyId, IsoTime, Status } from '../format.tsx';
 import type { Column } from '../list.tsx';
+import type { Store } from '../me.ts';
 import { NewStore } from '../new-store.tsx';
 import { useMay, usePlace } from '../place.ts';
-import { type Store, storeStatus } from '../session.ts';
+import { storeStatus } from '../session.ts';
 import { WholeList } from '../whole-list.tsx';
 
 const COLUMNS: readonly Column<Store>[] = [

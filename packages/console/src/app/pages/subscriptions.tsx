@@ -1,5 +1,6 @@
 import type { Subscription } from '@florin/contract/schemas';
 import { Text } from '@mantine/core';
+import { LISTS } from '../ahead.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
 import { amountText, CopyId, Maybe, Status, Time } from '../format.tsx';
@@ -9,7 +10,7 @@ import { ResourceLink } from '../resource-link.tsx';
 import { FirstSubscription } from './sandbox/first-rows.tsx';
 import { AuthorizeAsPayer } from './sandbox/payer.tsx';
 
-const PATH = '/api/v1/subscriptions';
+const PATH = LISTS.subscriptions;
 
 type Item = Subscription['items'][number];
 

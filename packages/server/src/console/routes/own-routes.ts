@@ -11,11 +11,8 @@ import {
   listSessions,
   redeemLink,
   signIns,
-  users,
 } from '../accounts/index.ts';
-import { csrfTokenOf } from '../authenticate.ts';
 import { readSessionCookie, sessionCookie } from '../cookie.ts';
-import { needsSecondFactor, permissionsOf } from '../roles.ts';
 import {
   actingOf,
   common,
@@ -32,6 +29,7 @@ import {
   userOf,
 } from './own.ts';
 import { passkeyRoutes } from './passkey-routes.ts';
+import { Me, readMe } from './read-me.ts';
 
 /** For people who have no session yet. */
 export function openRoutes({ deps, publicUrl }: Place): Route[] {
@@ -68,48 +66,6 @@ export function openRoutes({ deps, publicUrl }: Place): Route[] {
   ];
 }
 
-const Me = Type.Object({
-  user_id: Type.String(),
-  email: Type.String(),
-  csrf_token: Type.String({ description: 'For the header X-CSRF-Token of every change.' }),
-  installation_role: Type.Union([Type.String(), Type.Null()]),
-  second_factor: Type.Boolean({ description: 'An authenticator app is set up, or a passkey.' }),
-  authenticator: Type.Boolean({ description: 'An authenticator app is set up.' }),
-  merchants: Type.Array(
-    Type.Object({
-      merchant_id: Type.String(),
-      name: Type.String(),
-      mode: Type.String(),
-      role: Type.String(),
-      permissions: Type.Array(Type.String()),
-      needs_second_factor: Type.Boolean(),
-    }),
-  ),
-});
-
-async function readMe({ deps, publicUrl }: Place, request: Request) {
-  const { userId } = userOf(request);
-  const user = await users.getUser(deps.db, userId);
-  const { installationRole } = await users.rolesOf(deps.db, userId, NIL_ID);
-  const memberships = await users.membershipsOf(deps.db, userId);
-  return {
-    user_id: encodeId('user', userId),
-    email: user.email,
-    csrf_token: csrfTokenOf(readSessionCookie(request, publicUrl()) ?? ''),
-    installation_role: installationRole,
-    second_factor: await factors.hasFactor(deps.db, user),
-    authenticator: user.totp_confirmed,
-    merchants: memberships.map(({ merchant_id: id, name, mode, role }) => ({
-      merchant_id: encodeId('merchant', id),
-      name,
-      mode,
-      role,
-      permissions: permissionsOf({ role, installationRole }),
-      needs_second_factor: needsSecondFactor({ role, installationRole }),
-    })),
-  };
-}
-
 const Session = Type.Object({
   session_id: Type.String(),
   is_this_one: Type.Boolean(),
@@ -136,7 +92,10 @@ function sessionRoutes({ deps, publicUrl }: Place): Route[] {
       permission: own,
       answer: Me,
       refusals: [],
-      handle: async (request) => ({ body: await readMe({ deps, publicUrl }, request) }),
+      handle: async (request) => {
+        const token = readSessionCookie(request, publicUrl()) ?? '';
+        return { body: await readMe(deps, { userId: userOf(request).userId, token }) };
+      },
     }),
     defineRoute({
       ...common,
