@@ -47,7 +47,7 @@ describe.skipIf(!hasAnvil())(
         items: [item(PRICE, 'month', 'USDT')],
       });
       const page = subscription.checkout_url ?? '';
-      const asked = await post(`${url}/wallet-text`, { account: payer.address });
+      const asked = await post(`${url}/wallet-text`, { account: payer.address, network: 'erc20' });
       const { text, token } = asked.json as WalletText;
       const proof = { token, signature: await payer.account.signMessage({ message: text }) };
       const offer = await payer.offer(page);
@@ -55,7 +55,7 @@ describe.skipIf(!hasAnvil())(
       const signature = await payer.sign(offer);
       const calls = [
         () => post(`${url}/wallet`, { address: '', amount: '' }),
-        () => post(`${url}/wallet-text`, { account: payer.address }),
+        () => post(`${url}/wallet-text`, { account: payer.address, network: 'erc20' }),
         () => post(`${url}/wallet-proof`, proof),
         () => post(`${page}/mandate/offer`, { network: 'erc20', currency: 'USDT', wallet: payer.address }),
         () => payer.give(page, offer, signature),

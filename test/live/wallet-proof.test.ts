@@ -36,7 +36,8 @@ describe.skipIf(!hasAnvil())('wallets of payers on a live network', { timeout: T
     const session = await checkout(store.service, store.merchant).open({ amount: tokens * TOKEN });
     await fetch(session.url, { method: 'POST', body: new URLSearchParams({ option: 'USDT:erc20' }) });
     const { address } = await store.payment(session.payment_id);
-    const textFor = (wallet: string) => post<WalletText>(`${session.url}/wallet-text`, { account: wallet });
+    const textFor = (wallet: string) =>
+      post<WalletText>(`${session.url}/wallet-text`, { account: wallet, network: 'erc20' });
     const prove = async (token: string, signature: string) =>
       (await post<{ outcome: ProofOutcome }>(`${session.url}/wallet-proof`, { token, signature })).outcome;
     return { ...session, address: address ?? '', textFor, prove };
@@ -68,6 +69,7 @@ describe.skipIf(!hasAnvil())('wallets of payers on a live network', { timeout: T
     await store.until(() => store.payment(payment_id), { amount_received: 10 * TOKEN });
     expect(await post(`${url}/wallet`, shown)).toEqual({ isChanged: true });
     const rest = await post<WalletOrder>(`${url}/wallet`, { ...shown, amount: '15.00' });
+    if (rest.kind !== 'ethereum') throw new Error('a wallet of Ethereum is asked');
     expect(rest.call.data.endsWith((15_000_000).toString(16).padStart(64, '0'))).toBe(true);
     expect(await post(`${url}x/wallet`, shown, 404)).toMatchObject({ error: {} });
   });
@@ -166,7 +168,9 @@ describe.skipIf(!hasAnvil())('wallets of payers on a live network', { timeout: T
     const moved = { publicUrl: 'https://pay.example', token, signature: good };
     expect(await proveByText(app, found, moved)).toBe('signature');
     expect(await page.prove(token, good)).toBe('proven');
-    await post(`${page.url}/wallet-text`, { account: '0x1' }, 400);
+    await post(`${page.url}/wallet-text`, { account: '0x1', network: 'erc20' }, 400);
+    await post(`${page.url}/wallet-text`, { account: PAYER.address, network: 'spl' }, 400);
+    await post(`${page.url}/wallet-text`, { account: PAYER.address }, 400);
   });
 
   test('a contract that is a wallet signs by ERC-1271, and one that is none does not', async () => {
@@ -197,7 +201,7 @@ describe.skipIf(!hasAnvil())('wallets of payers on a live network', { timeout: T
   test('a session of a sandbox merchant has no calls for wallets of browsers', async () => {
     const sandbox = await store.service.createMerchant({ funds: 0n });
     const { url } = await checkout(store.service, sandbox).open({ amount: TOKEN });
-    for (const call of ['wallet', 'wallet-text', 'wallet-proof']) {
+    for (const call of ['wallet', 'wallet-transfer', 'wallet-text', 'wallet-proof']) {
       const answer = await fetch(`${url}/${call}`, {
         method: 'POST',
         body: new URLSearchParams({ account: PAYER.address }),

@@ -152,6 +152,7 @@ const OTHERS = new Set([
 /** Of wallets that sign: `test/live/suspended-wallets.test.ts`. */
 const WALLETS = new Set([
   'POST /checkout/{token}/wallet',
+  'POST /checkout/{token}/wallet-transfer',
   'POST /checkout/{token}/wallet-text',
   'POST /checkout/{token}/wallet-proof',
   'POST /subscribe/{token}/mandate/offer',

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { ASSETS, type Asset } from '@florin/contract/money';
 import {
   type Address,
@@ -45,14 +45,20 @@ const SOME = 10n ** 15n;
 /** What stands before the 32 bytes of a private key. */
 const PKCS8_ED25519 = '302e020100300506032b657004220420';
 const OLD_BLOCKS = 5;
+const SIGNATURE_BYTES = 64;
 /** Payments with their accounts that fit into a transaction. */
 const TOGETHER = 6;
 
+const keyOf = (name: string) =>
+  createPrivateKey({
+    key: Buffer.concat([Buffer.from(PKCS8_ED25519, 'hex'), publicTestKey(name)]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+
 /** The address of a wallet of nobody's; everybody has its key. */
 function walletOf(name: string): string {
-  const der = Buffer.concat([Buffer.from(PKCS8_ED25519, 'hex'), publicTestKey(name)]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const exported = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  const exported = createPublicKey(keyOf(name)).export({ format: 'der', type: 'spki' });
   return solanaAddressOf(Uint8Array.from(exported.subarray(-32)));
 }
 
@@ -261,6 +267,22 @@ export class SolanaEnvironment {
     const known = walletOf(name);
     this.#names.set(known, name);
     return known;
+  }
+
+  /** As the wallet of that name signs a text or a message. */
+  signAs(name: string, message: Uint8Array): Uint8Array {
+    return Uint8Array.from(sign(null, message, keyOf(name)));
+  }
+
+  /** Signs a transaction of one signer and sends it to the node; it lies in no block yet. @returns its id */
+  async sendAs(name: string, transaction: Uint8Array): Promise<string> {
+    const signed = Buffer.from(transaction);
+    signed.set(this.signAs(name, transaction.subarray(1 + SIGNATURE_BYTES)), 1);
+    const sent = await this.endpoints().call('sendTransaction', [
+      signed.toString('base64'),
+      { encoding: 'base64', preflightCommitment: 'confirmed' },
+    ]);
+    return String(sent);
   }
 
   async #signerOf(owner: string): Promise<KeyPairSigner> {

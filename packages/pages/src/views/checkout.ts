@@ -34,6 +34,12 @@ export interface PageOption {
   amount: string | null;
 }
 
+/** `chain`: as the wallet standard names it, such as `solana:mainnet`. */
+export type DueWallet = { contract: string } & (
+  | { kind: 'ethereum'; chainId: number }
+  | { kind: 'solana'; chain: string }
+);
+
 /** The payment due now. Address, amount and code come from one read of the database. */
 export interface PageDue {
   token: string;
@@ -45,8 +51,8 @@ export interface PageDue {
   qr: QrCode;
   /** A link that fills in a wallet, shown on demand only: some wallets send such payments to a wrong address. */
   rich: { uri: string; qr: QrCode } | null;
-  /** The chain and the token's contract for a wallet in the payer's browser; null: the network has none. */
-  wallet: { chainId: number; contract: string } | null;
+  /** Which wallets in the payer's browser pay it, on which chain, and the token's contract there; null: none does. */
+  wallet: DueWallet | null;
   /** The rate as text; null if the price is in the token itself. */
   rate: string | null;
 }

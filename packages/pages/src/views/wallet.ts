@@ -9,12 +9,24 @@ export interface WalletChain {
 }
 
 /** What a wallet in the payer's browser shall do, and the words for what may happen. */
-export interface WalletOrder {
-  chain: WalletChain;
-  /** A call of the token's contract. */
-  call: { to: string; data: string };
-  texts: Texts<'wallet'>;
-}
+export type WalletOrder =
+  | {
+      kind: 'ethereum';
+      chain: WalletChain;
+      /** A call of the token's contract. */
+      call: { to: string; data: string };
+      texts: Texts<'wallet'>;
+    }
+  /** It signs a transaction that is built once its account is known (`WalletTransfer`). */
+  | { kind: 'solana'; texts: Texts<'wallet'> };
+
+/** A transaction for a wallet to sign and send, in base64, or what the wallet has too little of. */
+export type WalletTransfer =
+  | { transaction: string }
+  /** `held`: as text for people. */
+  | { short: 'token'; held: string }
+  /** Of the network's own coin. */
+  | { short: 'fee'; coin: string };
 
 /** A text for the wallet to sign. The page brings the token back with the signature. */
 export interface WalletText {

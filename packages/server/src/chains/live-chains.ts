@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Accounts, ChainAccount } from './accounts.ts';
+import type { PayerTransaction, PayerTransfer, PayerWallets } from './payer-wallets.ts';
 import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
 
@@ -14,8 +15,8 @@ export interface Tank {
 export interface NetworkFacts {
   /** Its coins have no value. */
   isTest: boolean;
-  /** Of an EVM network; null elsewhere. */
-  chainId: number | null;
+  /** Which wallets in payers' browsers pay on it; null: none. */
+  wallets: PayerWallets | null;
   /** As the operator named it, and the node that payers' wallets may add it with; null where there is none. */
   name: string;
   publicEndpoint: string | null;
@@ -50,6 +51,13 @@ export interface LiveChains {
   readTank(network: Network): Promise<Tank | undefined>;
   /** @throws ChainUnavailable */
   isSignedText(network: Network, signed: SignedText): Promise<boolean>;
+  /**
+   * For a wallet that signs a whole transaction. Undefined where the network's wallets make it themselves, `from` is none, or the token is
+   * not taken there.
+   *
+   * @throws ChainUnavailable
+   */
+  payerTransfer(network: Network, transfer: PayerTransfer): Promise<PayerTransaction | undefined>;
   /** The signer, which holds the keys of all accounts. */
   readonly holder: WalletHolder;
 }

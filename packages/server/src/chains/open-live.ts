@@ -7,6 +7,7 @@ import type { AccountSource, Accounts, ChainAccount, SignersAccount } from './ac
 import type { LiveEthereum } from './evm/live.ts';
 import type { EvmNetwork } from './evm/network.ts';
 import type { LiveChains, NetworkFacts, SignedText, Tank } from './live-chains.ts';
+import type { PayerTransaction, PayerTransfer } from './payer-wallets.ts';
 import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
 import type { LiveSolana } from './solana/live.ts';
@@ -89,7 +90,14 @@ export class OpenedLive implements LiveChains {
   }
 
   isSignedText(network: Network, signed: SignedText): Promise<boolean> {
-    return this.ethereum.isSignedText(network, signed);
+    if (network === 'erc20') return this.ethereum.isSignedText(network, signed);
+    return network === 'spl' && this.#others.spl !== undefined
+      ? this.#others.spl.isSignedText(signed)
+      : Promise.resolve(false);
+  }
+
+  async payerTransfer(network: Network, transfer: PayerTransfer): Promise<PayerTransaction | undefined> {
+    return network === 'spl' ? await this.#others.spl?.payerTransfer(transfer) : undefined;
   }
 
   /** Where the facts of accounts on a network come from; undefined where live merchants have none there. */

@@ -1,5 +1,6 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
 import type { NetworkFacts } from './live-chains.ts';
+import type { PayerWallets } from './payer-wallets.ts';
 
 interface NamedNetwork {
   name: string;
@@ -15,6 +16,7 @@ interface NamedNetwork {
 export function plainFacts(
   { isTest, name, explorer }: NamedNetwork,
   addressOf: (asset: Asset) => string | undefined,
+  wallets: PayerWallets | null,
 ): NetworkFacts {
   const tokens: Partial<Record<Asset, string>> = {};
   for (const asset of ASSETS) {
@@ -22,5 +24,5 @@ export function plainFacts(
     if (address !== undefined) tokens[asset] = address;
   }
   const transactionUrl = explorer?.transaction ?? null;
-  return { isTest, name, chainId: null, publicEndpoint: null, collector: null, tokens, transactionUrl };
+  return { isTest, name, wallets, publicEndpoint: null, collector: null, tokens, transactionUrl };
 }

@@ -1,10 +1,15 @@
 import type { TextKey } from '../../texts.ts';
-import type { PageDue } from '../../views/checkout.ts';
-import type { ProofOutcome, WalletChain, WalletOrder, WalletText } from '../../views/wallet.ts';
+import type { DueWallet, PageDue } from '../../views/checkout.ts';
+import type { ProofOutcome, WalletChain, WalletText, WalletTransfer } from '../../views/wallet.ts';
 
 /** What EIP-1193 asks of a wallet in the browser. */
 export interface Provider {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+}
+
+/** What the wallet standard says of a wallet: what it can do has a name each. */
+export interface StandardWallet {
+  readonly features: Readonly<Record<string, unknown>>;
 }
 
 /** What is said while a wallet is asked. */
@@ -21,11 +26,14 @@ export interface WalletSteps {
   say: (word: WalletWord, values?: WalletValues) => void;
 }
 
+/** What the page shows to be paid by a wallet of that kind. */
+export type WalletDue<K extends DueWallet['kind'] = DueWallet['kind']> = PageDue & {
+  wallet: Extract<DueWallet, { kind: K }>;
+};
+
 /** A payment from a wallet, as the code that is loaded for it sees the page. */
-export interface WalletRun extends WalletSteps {
-  /** What the page shows. */
-  due: PageDue & { wallet: NonNullable<PageDue['wallet']> };
-  call: WalletOrder['call'];
+export interface PageRun extends Pick<WalletSteps, 'isStopped' | 'say'> {
+  due: WalletDue;
   /** What the document shows as address and amount by now. */
   readShown: () => { address: string | null; amount: string | null };
   /** Whether the page shows what is to be paid, and not what became of it or another step. */
@@ -39,4 +47,17 @@ export interface WalletRun extends WalletSteps {
   onTampered: () => void;
   readText: (account: string) => Promise<WalletText>;
   prove: (token: string, signature: string) => Promise<ProofOutcome>;
+}
+
+/** From a wallet that makes the transaction itself. */
+export interface WalletRun extends PageRun, WalletSteps {
+  due: WalletDue<'ethereum'>;
+  call: { to: string; data: string };
+}
+
+/** From a wallet that signs a whole transaction. */
+export interface SolanaRun extends PageRun {
+  due: WalletDue<'solana'>;
+  wallet: StandardWallet;
+  readTransfer: (account: string) => Promise<WalletTransfer | { isChanged: true }>;
 }

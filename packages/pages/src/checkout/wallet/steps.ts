@@ -1,6 +1,7 @@
-import type { WalletSteps, WalletValues, WalletWord } from './run.ts';
+import { codeOf, Halt, Stopped } from './payer-steps.ts';
+import type { WalletSteps, WalletWord } from './run.ts';
 
-// Steps that every wallet is led through. Each file that is loaded for a wallet has them in it.
+// Steps that a wallet of Ethereum is led through, to pay and to be charged.
 
 export const POLL_EVERY_MS = 3_000;
 /** Polls in a row that do not find a transaction, before that is said. */
@@ -8,32 +9,9 @@ export const MISSED_MAX = 20;
 const DECIMALS = 6;
 const WORD = 64;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
-const REASON_MAX = 160;
 
-/** Ends it with words. */
-export class Halt extends Error {
-  readonly word: WalletWord;
-  readonly values: WalletValues;
-
-  constructor(word: WalletWord, values: WalletValues = {}) {
-    super(word);
-    this.word = word;
-    this.values = values;
-  }
-}
-
-/** The payer waits no longer. */
-export class Stopped extends Error {}
-
-export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 export const wordOf = (hex: string) => hex.replace(/^0x/, '').toLowerCase().padStart(WORD, '0');
 export const isSame = (a: unknown, b: string) => String(a).toLowerCase() === b.toLowerCase();
-export const shorten = (account: string) => `${account.slice(0, 6)}…${account.slice(-4)}`;
-
-export function unitsOf(amount: string): bigint {
-  const [whole = '', fraction = ''] = amount.split('.');
-  return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
-}
 
 /** As the page writes amounts: two digits after the point or more, and not three, which read as thousands. */
 export function decimalOf(units: bigint): string {
@@ -51,22 +29,6 @@ export async function ask(
   const answer = await run.provider.request({ method, params });
   if (run.isStopped()) throw new Stopped();
   return answer;
-}
-
-export const codeOf = (error: unknown): unknown =>
-  Object(error).code ?? Object(error).data?.originalError?.code;
-
-/** A wallet's error in words. */
-export function wordsOf(error: unknown, account: string): [WalletWord, WalletValues] {
-  if (error instanceof Halt) return [error.word, error.values];
-  const text = String(Object(error).message ?? error);
-  const code = codeOf(error);
-  if (code === 4001 || code === 'ACTION_REJECTED') return ['refused', {}];
-  if (code === -32002) return ['busy', {}];
-  if (code === 4100) return ['wrong_account', { account: shorten(account) }];
-  if (code === 4900 || code === 4901 || /invalidated|disconnected/i.test(text)) return ['gone', {}];
-  if (/insufficient funds/i.test(text)) return ['no_gas', { account: shorten(account) }];
-  return ['error', { reason: text.slice(0, REASON_MAX) }];
 }
 
 export async function connect(run: WalletSteps): Promise<string> {

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Translate, translator } from '../../texts.ts';
-import type { CheckoutView, PageDue } from '../../views/checkout.ts';
-import type { ProofOutcome, WalletOrder, WalletText } from '../../views/wallet.ts';
+import type { CheckoutView, DueWallet, PageDue } from '../../views/checkout.ts';
+import type { ProofOutcome, WalletOrder, WalletText, WalletTransfer } from '../../views/wallet.ts';
 import { callOf, postForm } from '../live.ts';
 import { type FoundWallet, useFoundWallets } from './found-wallets.ts';
-import type { WalletRun, WalletWord } from './run.ts';
+import type { PageRun, WalletDue, WalletWord } from './run.ts';
 import { dropSent, keepSent, readSent, type SentNote } from './sent-note.ts';
 
 /** What is said while a wallet pays. */
@@ -39,9 +39,7 @@ export const NO_WALLETS: PageWallets = {
   stop: nothing,
 };
 
-type Due = WalletRun['due'];
-
-const isPayable = (due: PageDue | null): due is Due => due !== null && due.wallet !== null;
+const isPayable = (due: PageDue | null): due is WalletDue => due !== null && due.wallet !== null;
 
 /**
  * Of this tab, what holds a lock: who waits no longer for an answer may try again here, and in no other tab while one of the
@@ -131,26 +129,29 @@ interface PagePart extends Pick<Options, 'token' | 'onTampered' | 'poll'> {
   /** Shows that something was sent already. @returns whether the payer did not click once more after that */
   isWarned: (note: SentNote | null) => boolean;
   /** Shows and says a text, of the payment or of its proof. */
-  tell: (part: 'payment' | 'proof', t: Translate<'wallet'>, ...said: Parameters<WalletRun['say']>) => void;
+  tell: (part: 'payment' | 'proof', t: Translate<'wallet'>, ...said: Parameters<PageRun['say']>) => void;
 }
 
-/** Loads the wallet's code, asks the server for the transfer, and pays. */
-async function begin(wallet: FoundWallet, due: Due, turn: Turn, page: PagePart): Promise<void> {
+interface Changed {
+  isChanged: true;
+}
+
+const isOf = <K extends DueWallet['kind']>(kind: K, due: WalletDue): due is WalletDue<K> =>
+  due.wallet.kind === kind;
+
+/** Asks the server what the wallet shall do, loads the wallet's code, and pays. */
+async function begin(wallet: FoundWallet, due: WalletDue, turn: Turn, page: PagePart): Promise<void> {
   const { token, latest, isShowing, tell, onTampered, poll } = page;
   const { address, amount } = due;
   const { language } = latest.current;
   const call = <T>(name: string, fields: Record<string, string>) =>
     postForm<T>(callOf(token, name, language), fields);
-  const loading = import('./wallet.ts');
-  const order = await call<WalletOrder | { isChanged: true }>('wallet', { address, amount });
+  const asked = { address, amount };
+  const order = await call<WalletOrder | Changed>('wallet', asked);
   if ('isChanged' in order) return await poll();
   const t = translator(order.texts, language);
-  const { payByWallet } = await loading;
-  const run: WalletRun = {
-    provider: wallet.provider,
+  const run: PageRun = {
     due,
-    chain: order.chain,
-    call: order.call,
     readShown: () => ({ address: textOf('address'), amount: textOf('amount') }),
     isPaying: isShowing,
     isAsked: () => latest.current.due?.address === address && latest.current.due.amount === amount,
@@ -159,13 +160,23 @@ async function begin(wallet: FoundWallet, due: Due, turn: Turn, page: PagePart):
     say: (word, values) => tell('payment', t, word, values),
     sayOfProof: (word) => tell('proof', t, word),
     onTampered,
-    readText: (account) => call<WalletText>('wallet-text', { account }),
+    readText: (account) => call<WalletText>('wallet-text', { account, network: due.network }),
     prove: async (token, signature) =>
       (await call<{ outcome: ProofOutcome }>('wallet-proof', { token, signature })).outcome,
   };
   await whileLocked(`florin ${address}`, async (isLocked) => {
     if (!isLocked) return run.say('other_tab');
-    if (!page.isWarned(readSent(address))) await payByWallet(run);
+    if (page.isWarned(readSent(address))) return;
+    if (wallet.kind === 'solana' && isOf('solana', due)) {
+      const { payBySolana } = await import('./solana.ts');
+      const readTransfer = (account: string) =>
+        call<WalletTransfer | Changed>('wallet-transfer', { ...asked, account });
+      await payBySolana({ ...run, due, wallet: wallet.wallet, readTransfer });
+    } else if (wallet.kind === 'ethereum' && isOf('ethereum', due) && order.kind === 'ethereum') {
+      const { payByWallet } = await import('./wallet.ts');
+      const { chain, call } = order;
+      await payByWallet({ ...run, due, provider: wallet.provider, chain, call });
+    }
   });
 }
 
@@ -204,7 +215,7 @@ export function useWallets({
   latest.current = view;
   const isShowing = useRef(true);
   isShowing.current = view.state === 'pay' && !isChoosing;
-  const { wallets: found, isAlone } = useFoundWallets(isPayable(view.due));
+  const { wallets: found, isAlone } = useFoundWallets(view.due?.wallet ?? null);
   const [status, setStatus] = useState<WalletStatus | null>(null);
   const [isBusy, setBusy] = useState(false);
   const current = useRef<Turn | null>(null);

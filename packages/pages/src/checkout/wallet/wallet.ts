@@ -1,12 +1,10 @@
-import type { ProofOutcome } from '../../views/wallet.ts';
-import type { WalletRun, WalletWord } from './run.ts';
+import { checkShown, Halt, hexOf, prove, Stopped, shorten, unitsOf, wait, wordsOf } from './payer-steps.ts';
+import type { WalletRun } from './run.ts';
 import {
   ask,
   chooseChain,
-  codeOf,
   connect,
   decimalOf,
-  Halt,
   isSame,
   lossOf,
   MISSED_MAX,
@@ -14,12 +12,7 @@ import {
   reader,
   readOrSkip,
   type Sent,
-  Stopped,
-  shorten,
-  unitsOf,
-  wait,
   wordOf,
-  wordsOf,
 } from './steps.ts';
 
 // Loaded when the payer chooses a wallet. It imports nothing that the page has loaded, so that it is a file of its own.
@@ -28,27 +21,14 @@ const TRANSFER = '0xa9059cbb';
 const BALANCE_OF = '0x70a08231';
 const HASH = /^0x[0-9a-f]{64}$/i;
 
-/** Whether the server's call pays what the page shows, to whom it shows: nothing else goes to a wallet. */
-function isShown({ chain, call, due, readShown }: WalletRun): boolean {
-  const { address, amount } = readShown();
-  return (
-    address === due.address &&
-    amount === `${due.amount}\u00a0${due.token}` &&
-    chain.id === due.wallet.chainId &&
-    isSame(call.to, due.wallet.contract) &&
-    call.data === TRANSFER + wordOf(due.address) + wordOf(unitsOf(due.amount).toString(16))
-  );
-}
+/** Of the fees of the network. */
+const COIN = 'ETH';
 
-/** Once more before each step that a wallet cannot take back. */
-function checkShown(run: WalletRun): void {
-  // The page says itself what became of the payment.
-  if (!run.isPaying()) throw new Stopped();
-  if (!run.isAsked()) throw new Halt('changed');
-  if (isShown(run)) return;
-  run.onTampered();
-  throw new Stopped();
-}
+/** Whether the server's call pays what the page shows, to whom it shows: nothing else goes to a wallet. */
+const isRight = ({ chain, call, due }: WalletRun): boolean =>
+  chain.id === due.wallet.chainId &&
+  isSame(call.to, due.wallet.contract) &&
+  call.data === TRANSFER + wordOf(due.address) + wordOf(unitsOf(due.amount).toString(16));
 
 async function checkFunds(run: WalletRun, transaction: { from: string; to: string; data: string }) {
   const { due } = run;
@@ -65,7 +45,7 @@ async function checkFunds(run: WalletRun, transaction: { from: string; to: strin
   if (ether === null || ether >= (gas ?? 0n) * (price ?? 0n)) return;
   // An account with code may have others pay its fees; one without has none.
   const code = await readOrSkip(run, 'eth_getCode', [transaction.from, 'latest']);
-  if (code === null || code === 0n) throw new Halt('no_gas', { account });
+  if (code === null || code === 0n) throw new Halt('no_gas', { account, coin: COIN });
 }
 
 async function send(run: WalletRun, account: string): Promise<Sent> {
@@ -76,7 +56,7 @@ async function send(run: WalletRun, account: string): Promise<Sent> {
   const accounts = await ask(run, 'eth_accounts');
   if (!Array.isArray(accounts) || !accounts.some((one) => isSame(one, account)))
     throw new Halt('wrong_account', { account: shorten(account) });
-  checkShown(run);
+  checkShown(run, isRight(run));
   run.say('confirm');
   // Not by `ask`: what was sent is sent, whether somebody still waits or not.
   const params = [{ ...transaction, chainId: `0x${chain.id.toString(16)}` }];
@@ -118,43 +98,22 @@ async function watch(run: WalletRun, sent: Sent): Promise<void> {
   }
 }
 
-const PROOF_WORDS: Record<ProofOutcome, WalletWord> = {
-  proven: 'proven',
-  signature: 'bad_signature',
-  expired: 'proof_away',
-  other: 'other_wallet',
-  away: 'proof_away',
-};
-
-const hexOf = (text: string) =>
-  `0x${Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-
-/** The payment counts whatever comes of this. */
-async function prove(run: WalletRun, account: string): Promise<void> {
-  try {
-    const { text, token } = await run.readText(account);
-    run.sayOfProof('sign');
-    const params = [hexOf(text), account];
-    const signature = await run.provider.request({ method: 'personal_sign', params }).catch((error) => {
-      throw new Halt(codeOf(error) === 4100 ? 'bad_signature' : 'not_signed');
-    });
-    run.sayOfProof(PROOF_WORDS[await run.prove(token, String(signature))]);
-  } catch (error) {
-    run.sayOfProof(error instanceof Halt ? error.word : 'proof_away');
-  }
+async function signText(run: WalletRun, account: string, text: string): Promise<string> {
+  const params = [hexOf(new TextEncoder().encode(text)), account];
+  return String(await run.provider.request({ method: 'personal_sign', params }));
 }
 
 /** Pays from the wallet what the page shows, then asks it for the proof. What happens is said. Never throws. */
 export async function payByWallet(run: WalletRun): Promise<void> {
   let account = '';
   try {
-    checkShown(run);
+    checkShown(run, isRight(run));
     account = await connect(run);
     await chooseChain(run);
     const sent = await send(run, account);
     run.say('sent');
-    await Promise.all([watch(run, sent), prove(run, account)]);
+    await Promise.all([watch(run, sent), prove(run, account, (text) => signText(run, account, text))]);
   } catch (error) {
-    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account));
+    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account, COIN));
   }
 }

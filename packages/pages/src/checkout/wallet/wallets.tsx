@@ -47,6 +47,7 @@ export function FoundWallets({ page }: { page: Page }) {
       <WalletStatus page={page} />
       <WalletApps
         isAlone={wallets.isAlone}
+        kind={page.view.due?.wallet?.kind ?? 'ethereum'}
         texts={{
           summary: t('wallet_apps'),
           text: t('wallet_apps_text'),

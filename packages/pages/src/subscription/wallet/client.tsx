@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
-import { type FoundWallet, useFoundWallets } from '../../checkout/wallet/found-wallets.ts';
+import { type EthereumWallet, useEthereumWallets } from '../../checkout/wallet/found-wallets.ts';
 import { toneOf } from '../../checkout/wallet/tones.ts';
 import { WalletApps } from '../../checkout/wallet/wallet-apps.tsx';
 import { Note, Rows } from '../../design/parts.tsx';
@@ -47,7 +47,7 @@ function Terms({ data, t, isBusy, chosen, give }: Part & { chosen: Chosen; give:
 
 /** A choice of tokens, if there is one, and the wallets that were found. */
 function Choice(
-  props: Part & { found: readonly FoundWallet[]; begin: (wallet: FoundWallet, token: string) => void },
+  props: Part & { found: readonly EthereumWallet[]; begin: (wallet: EthereumWallet, token: string) => void },
 ) {
   const { data, t, isBusy, found, begin } = props;
   const { options } = data.wallets;
@@ -96,7 +96,7 @@ function TransactionLink({ sent, data, t }: Pick<Part, 'data' | 't'> & { sent: {
 
 function App({ data }: { data: WalletData }) {
   const t = translator(data.texts, data.language);
-  const { wallets: found, isAlone } = useFoundWallets(true);
+  const { wallets: found, isAlone } = useEthereumWallets(true);
   const { said, sent, isBusy, isTampered, chosen, begin, give, stop } = useMandate(data, t);
   if (isTampered) {
     return (
@@ -110,7 +110,11 @@ function App({ data }: { data: WalletData }) {
     return (
       <>
         <Note tone="plain">{data.noneText}</Note>
-        <WalletApps isAlone={isAlone} texts={{ summary, text, open: (name) => links[name] ?? name }} />
+        <WalletApps
+          isAlone={isAlone}
+          kind="ethereum"
+          texts={{ summary, text, open: (name) => links[name] ?? name }}
+        />
       </>
     );
   }

@@ -1,20 +1,16 @@
+import { Halt, Stopped, shorten, wait, wordsOf } from '../../checkout/wallet/payer-steps.ts';
 import type { WalletSteps } from '../../checkout/wallet/run.ts';
 import {
   ask,
   chooseChain,
   connect,
-  Halt,
   isSame,
   lossOf,
   MISSED_MAX,
   POLL_EVERY_MS,
   reader,
   readOrSkip,
-  Stopped,
-  shorten,
-  wait,
   wordOf,
-  wordsOf,
 } from '../../checkout/wallet/steps.ts';
 import type { MandateWallets } from '../../views/wallet.ts';
 import type { ApprovalStep, MandateOffer, MandateRun, MandateTerms } from './mandate-run.ts';
@@ -83,7 +79,7 @@ export async function readTerms(run: MandateRun): Promise<MandateTerms | undefin
     const { message } = JSON.parse(offer.steps[1].typed_data);
     return { account, offer, endsAt: Number(message.end) };
   } catch (error) {
-    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account));
+    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account, 'ETH'));
     return undefined;
   }
 }
@@ -181,7 +177,7 @@ export async function giveMandate(run: MandateRun, terms: MandateTerms): Promise
     run.say('handed');
     return true;
   } catch (error) {
-    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account));
+    if (!(error instanceof Stopped)) run.say(...wordsOf(error, account, 'ETH'));
     return false;
   }
 }

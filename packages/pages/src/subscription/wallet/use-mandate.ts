@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { FormRefused, postForm } from '../../checkout/live.ts';
-import type { FoundWallet } from '../../checkout/wallet/found-wallets.ts';
+import type { EthereumWallet } from '../../checkout/wallet/found-wallets.ts';
 import type { WalletValues, WalletWord } from '../../checkout/wallet/run.ts';
 import { dropSent, keepSent, readSent } from '../../checkout/wallet/sent-note.ts';
 import type { Translate } from '../../texts.ts';
@@ -41,7 +41,7 @@ const ASKED = new Set<WalletWord>(['approving', 'clearing', 'approved_wait', 'pe
 
 /** The wallet that the payer has chosen, and what it would sign. */
 export interface Chosen {
-  wallet: FoundWallet;
+  wallet: EthereumWallet;
   token: string;
   run: MandateRun;
   terms: MandateTerms;
@@ -163,7 +163,7 @@ export function useMandate(data: WalletData, t: Translate<'wallet'>) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const turn = useRef(0);
 
-  const runOf = (wallet: FoundWallet, token: string) => {
+  const runOf = (wallet: EthereumWallet, token: string) => {
     const own = turn.current;
     return mandateRun(
       { wallet, token, data, t },
@@ -181,7 +181,7 @@ export function useMandate(data: WalletData, t: Translate<'wallet'>) {
     );
   };
   /** What comes after the payer has stopped waiting says nothing any more. */
-  const whileBusy = async (wallet: FoundWallet, work: (isOver: () => boolean) => Promise<void>) => {
+  const whileBusy = async (wallet: EthereumWallet, work: (isOver: () => boolean) => Promise<void>) => {
     const own = turn.current;
     const isOver = () => turn.current !== own;
     setBusy(true);
@@ -194,7 +194,7 @@ export function useMandate(data: WalletData, t: Translate<'wallet'>) {
     }
     if (!isOver()) setBusy(false);
   };
-  const begin = async (wallet: FoundWallet, token: string) => {
+  const begin = async (wallet: EthereumWallet, token: string) => {
     if (isBusy) return;
     turn.current++;
     await whileBusy(wallet, async (isOver) => {

@@ -103,7 +103,8 @@ export class LiveEthereum implements LiveChains, AccountSource {
       if (address !== undefined) addresses[asset] = address;
     }
     const transactionUrl = explorer?.transaction ?? null;
-    return { isTest, chainId, name, publicEndpoint, collector, tokens: addresses, transactionUrl };
+    const wallets = { kind: 'ethereum', chainId } as const;
+    return { isTest, wallets, name, publicEndpoint, collector, tokens: addresses, transactionUrl };
   }
 
   async readTank(network: Network): Promise<Tank | undefined> {
@@ -115,6 +116,11 @@ export class LiveEthereum implements LiveChains, AccountSource {
 
   async isSignedText(network: Network, signed: SignedText): Promise<boolean> {
     return network === 'erc20' && (await isSignedText(this.#node, signed));
+  }
+
+  /** Wallets make their transactions themselves here. */
+  async payerTransfer(): Promise<undefined> {
+    return undefined;
   }
 
   /**

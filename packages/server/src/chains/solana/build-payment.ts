@@ -14,7 +14,8 @@ import type { SolanaWallets } from './reader.ts';
 
 /** Payments of one transaction: so many fit with new accounts and our memo. */
 export const ITEMS_MAX = 8;
-const DECIMALS = 6;
+/** Of both tokens. */
+export const DECIMALS = 6;
 /** What the database keeps. */
 const AMOUNT_MAX = 2n ** 63n - 1n;
 const PLACE_MAX = 0xffff;

@@ -2,14 +2,13 @@ import type { Asset } from '@florin/contract/money';
 import { type SolanaInstruction, tokenAccountOf } from '@florin/signer/solana';
 import { type SweepItem, UnbuildableTransfer } from '../port/port.ts';
 import type { AskedPurpose } from '../signing/ask-signer.ts';
-import { assertFits, type Draft } from './build-payment.ts';
+import { assertFits, DECIMALS, type Draft } from './build-payment.ts';
 import { computeUnits } from './fees.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaWallets } from './reader.ts';
 
 /** Each deposit address signs and brings two accounts: so many fit with both tokens. */
 export const SWEEPS_MAX = 5;
-const DECIMALS = 6;
 
 /** A deposit's token account, and what a sweep takes of it. */
 export interface SweptAccount {

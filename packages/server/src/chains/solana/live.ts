@@ -1,7 +1,8 @@
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
-import type { NetworkFacts, Tank } from '../live-chains.ts';
+import type { NetworkFacts, SignedText, Tank } from '../live-chains.ts';
+import type { PayerTransaction, PayerTransfer } from '../payer-wallets.ts';
 import { plainFacts } from '../plain-facts.ts';
 import { findPooled } from '../pool/index.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
@@ -10,7 +11,9 @@ import { CheckedSolana } from './checked-solana.ts';
 import { SolanaEndpoints } from './endpoints.ts';
 import { HeadFeed } from './heads.ts';
 import { MarkTable } from './mark-table.ts';
-import type { SolanaNetwork } from './network.ts';
+import { chainNameOf, type SolanaNetwork } from './network.ts';
+import { buildPayerTransfer } from './payer-transfer.ts';
+import { isSignedText } from './signed-text.ts';
 import type { SolanaSigner } from './signing.ts';
 import { SolanaChain } from './solana-chain.ts';
 
@@ -93,7 +96,18 @@ export class LiveSolana implements AccountSource {
 
   facts(): NetworkFacts {
     const { network } = this.#options;
-    return plainFacts(network, (asset) => network.tokens[asset]?.mint);
+    const wallets = { kind: 'solana', chain: chainNameOf(network) } as const;
+    return plainFacts(network, (asset) => network.tokens[asset]?.mint, wallets);
+  }
+
+  async isSignedText(signed: SignedText): Promise<boolean> {
+    return isSignedText(signed);
+  }
+
+  /** @throws ChainUnavailable */
+  async payerTransfer(transfer: PayerTransfer): Promise<PayerTransaction | undefined> {
+    const { network } = this.#options;
+    return await buildPayerTransfer({ network, node: this.#node, feed: this.#feed }, transfer);
   }
 
   /** The fee payer. @throws ChainUnavailable */

@@ -8,14 +8,13 @@ import {
   readEndpoints,
   readTokens,
 } from '../rpc/entries.ts';
-import type { SolanaNetwork } from './network.ts';
+import { MAINNET, type SolanaNetwork } from './network.ts';
 
 const closed = { additionalProperties: false };
 /** The network's own limit. */
 const COMPUTE_UNITS_MAX = 1_400_000;
 /** What a payment of eight items needs. */
 const COMPUTE_UNITS_MIN = 500_000;
-const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const REAL = 'is for coins without value: real money waits for what decision 163 lists. Remove networks.spl';
 
 const Token = Type.Object(

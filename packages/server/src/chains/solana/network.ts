@@ -1,6 +1,9 @@
 import type { Asset } from '@florin/contract/money';
 import type { Endpoint } from '../rpc/endpoint.ts';
 
+export const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const DEVNET = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
+
 /** One Solana network as it is configured. Addresses are in base58; amounts of SOL in lamports. */
 export interface SolanaNetwork {
   name: string;
@@ -18,4 +21,10 @@ export interface SolanaNetwork {
   };
   /** Links with `{tx_id}` and `{address}`; null where nobody shows this chain. */
   explorer: { transaction: string; address: string } | null;
+}
+
+/** As the wallet standard names it. */
+export function chainNameOf({ genesisHash }: Pick<SolanaNetwork, 'genesisHash'>): string {
+  if (genesisHash === MAINNET) return 'solana:mainnet';
+  return genesisHash === DEVNET ? 'solana:devnet' : 'solana:localnet';
 }

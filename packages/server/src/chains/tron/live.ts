@@ -79,7 +79,7 @@ export class LiveTron implements AccountSource {
 
   facts(): NetworkFacts {
     const { network } = this.#options;
-    return plainFacts(network, (asset) => network.tokens[asset]?.contract);
+    return plainFacts(network, (asset) => network.tokens[asset]?.contract, null);
   }
 
   /** The wallet that gives the others TRX. @throws ChainUnavailable */

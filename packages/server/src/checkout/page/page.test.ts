@@ -1,6 +1,7 @@
 import { PAGE_LANGUAGES } from '@florin/pages';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { NetworkFacts } from '../../chains/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import { acceptsGzip } from '../../platform/http/pages/index.ts';
 import { isPageSecret, newPageSecret, pageToken, parsePageToken } from '../page-token.ts';
@@ -47,7 +48,12 @@ test('rich links call the token’s contract with the exact address and amount',
     'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
   ];
   const names = { name: 'Chain', publicEndpoint: null, collector: null, transactionUrl: null };
-  const local = { ...names, isTest: true, chainId: 31_337, tokens: { USDT } };
+  const local: NetworkFacts = {
+    ...names,
+    isTest: true,
+    wallets: { kind: 'ethereum', chainId: 31_337 },
+    tokens: { USDT },
+  };
   const onEthereum = { ...pay, network: 'erc20', address } as const;
   expect(richLinkOf(local, onEthereum)).toBe(
     `ethereum:${USDT}@31337/transfer?address=${address}&uint256=12500000`,
@@ -55,11 +61,11 @@ test('rich links call the token’s contract with the exact address and amount',
   // No token of the same name elsewhere takes the place of one that the network does not have.
   expect(richLinkOf({ ...local, tokens: {} }, onEthereum)).toBeNull();
   expect(richLinkOf(undefined, onEthereum)).toBeNull();
-  const solana = { ...names, isTest: false, chainId: null, tokens: { USDT: MINT } };
+  const solana: NetworkFacts = { ...names, isTest: false, wallets: null, tokens: { USDT: MINT } };
   expect(richLinkOf(solana, { ...pay, network: 'spl', address: 'So1' })).toBe(
     `solana:So1?amount=12.50&spl-token=${MINT}`,
   );
-  expect(richLinkOf({ ...solana, chainId: 1 }, { ...pay, network: 'trc20', address: 'T1' })).toBeNull();
+  expect(richLinkOf(solana, { ...pay, network: 'trc20', address: 'T1' })).toBeNull();
 });
 
 test('a code has a quiet zone of four modules around it', () => {

@@ -17,8 +17,8 @@ export function richLinkOf(
   if (contract === undefined) return null;
   switch (pay.network) {
     case 'erc20':
-      if (facts?.chainId == null) return null;
-      return `ethereum:${contract}@${facts.chainId}/transfer?address=${pay.address}&uint256=${pay.amount}`;
+      if (facts?.wallets?.kind !== 'ethereum') return null;
+      return `ethereum:${contract}@${facts.wallets.chainId}/transfer?address=${pay.address}&uint256=${pay.amount}`;
     case 'spl':
       return `solana:${pay.address}?amount=${pay.decimal}&spl-token=${contract}`;
     case 'trc20':

@@ -144,10 +144,10 @@ function dueOf(
   };
 }
 
-/** How a wallet in the payer's browser pays; simulated networks have no chain id. */
+/** How a wallet in the payer's browser pays; none knows a simulated network. */
 function walletOf(facts: NetworkFacts | undefined, token: Asset): PageDue['wallet'] {
   const contract = facts?.tokens[token];
-  return facts?.chainId == null || contract === undefined ? null : { chainId: facts.chainId, contract };
+  return facts?.wallets == null || contract === undefined ? null : { ...facts.wallets, contract };
 }
 
 function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageState): PageNotice[] {

@@ -1,5 +1,6 @@
-import { parseTokens } from '@florin/contract/money';
-import { type WalletOrder, walletTexts } from '@florin/pages';
+import { ASSETS, NETWORKS, parseTokens } from '@florin/contract/money';
+import { tokensText, type WalletOrder, type WalletTransfer, walletTexts } from '@florin/pages';
+import { ChainUnavailable } from '../../chains/port/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { TokenBuckets } from '../../platform/http/index.ts';
@@ -19,6 +20,7 @@ import { transferData } from './transfer-call.ts';
 /** Rate limit per page, for a person who tries wallets. */
 const CLICKS = { perSecond: 1, burst: 20 };
 const BUCKETS_MAX = 10_000;
+const RETRY_SECONDS = 5;
 /** With the signature of a contract wallet. */
 const BYTES_MAX = 16_384;
 
@@ -45,11 +47,15 @@ export function walletPages(deps: PaymentDeps, publicUrl: () => string): PublicP
   });
   return [
     call('wallet', async (page, request) => await orderOf(deps, page, request)),
+    call('wallet-transfer', async (page, request) => await transferOf(deps, page, request)),
     call('wallet-text', async (page, request) => {
-      const account = formOf(request).get('account') ?? '';
-      const text = textToSign(deps, page, { publicUrl: publicUrl(), network: 'erc20', account });
-      if (text !== undefined) return text;
-      throw new Fail('invalid_request', { message: 'This is no wallet.', param: 'account' });
+      const form = formOf(request);
+      const network = NETWORKS.find((one) => one === form.get('network'));
+      if (network === undefined || deps.chains.facts(page.merchant, network)?.wallets == null)
+        throw new Fail('invalid_request', { message: 'No wallet signs for this network.', param: 'network' });
+      const account = form.get('account') ?? '';
+      const text = textToSign(deps, page, { publicUrl: publicUrl(), network, account });
+      return text ?? noWallet();
     }),
     call('wallet-proof', async (page, request) => {
       const form = formOf(request, BYTES_MAX);
@@ -59,28 +65,71 @@ export function walletPages(deps: PaymentDeps, publicUrl: () => string): PublicP
   ];
 }
 
-/**
- * The transfer that pays what the page shows. `isChanged`: by now it would show something else, and the payer should see
- * that first.
- */
+const noWallet = (): never => {
+  throw new Fail('invalid_request', { message: 'This is no wallet.', param: 'account' });
+};
+
+/** By now the page would show something else, and the payer should see that first. */
+interface Changed {
+  isChanged: true;
+}
+
+/** What the payer's page asks for, if it still shows that. */
+async function dueOf(deps: PaymentDeps, page: FoundPage, request: PageRequest) {
+  const form = formOf(request);
+  const view = await readPage(deps, page, languageOf(request));
+  const due = view?.due ?? null;
+  const isShown = due?.address === form.get('address') && due?.amount === form.get('amount');
+  const facts = due === null ? undefined : deps.chains.facts(page.merchant, due.network);
+  const wallet = due?.wallet ?? null;
+  return due === null || wallet === null || facts === undefined || !isShown
+    ? undefined
+    : { due, wallet, facts };
+}
+
+/** What a wallet is asked for that pays what the page shows. */
 async function orderOf(
   deps: PaymentDeps,
   page: FoundPage,
   request: PageRequest,
-): Promise<WalletOrder | { isChanged: true }> {
-  const language = languageOf(request);
-  const view = await readPage(deps, page, language);
-  const due = view?.due ?? null;
-  const form = formOf(request);
-  const facts = deps.chains.facts(page.merchant, 'erc20');
-  const isShown = due?.address === form.get('address') && due?.amount === form.get('amount');
-  if (due === null || due.wallet === null || facts === undefined || !isShown) return { isChanged: true };
-  const { chainId, contract } = due.wallet;
+): Promise<WalletOrder | Changed> {
+  const asked = await dueOf(deps, page, request);
+  if (asked === undefined) return { isChanged: true };
+  const { due, wallet, facts } = asked;
+  const texts = await walletTexts(languageOf(request));
+  if (wallet.kind !== 'ethereum') return { kind: wallet.kind, texts };
   return {
-    chain: { id: chainId, name: facts.name, endpoint: facts.publicEndpoint },
-    call: { to: contract, data: transferData(due.address, parseTokens(due.amount)) },
-    texts: await walletTexts(language),
+    kind: wallet.kind,
+    chain: { id: wallet.chainId, name: facts.name, endpoint: facts.publicEndpoint },
+    call: { to: wallet.contract, data: transferData(due.address, parseTokens(due.amount)) },
+    texts,
   };
+}
+
+/** The transaction that pays it, for a wallet that signs a whole one. */
+async function transferOf(
+  deps: PaymentDeps,
+  page: FoundPage,
+  request: PageRequest,
+): Promise<WalletTransfer | Changed> {
+  const asked = await dueOf(deps, page, request);
+  if (asked === undefined) return { isChanged: true };
+  const { address: to, amount, network, token } = asked.due;
+  const asset = ASSETS.find((one) => one === token) ?? noWallet();
+  const from = formOf(request).get('account') ?? '';
+  const transfer = { from, to, asset, units: parseTokens(amount) };
+  try {
+    const found = (await deps.chains.payerTransfer(page.merchant, network, transfer)) ?? noWallet();
+    if ('transaction' in found || found.short === 'fee') return found;
+    return { short: found.short, held: tokensText(found.held, asset) };
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    throw new Fail('service_unavailable', {
+      message:
+        'The network does not answer now. Nothing was paid: try again, or send it by the address above.',
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  }
 }
 
 const json = (value: object): PageAnswer => ({

@@ -5,7 +5,7 @@ import { ChainUnavailable } from '../../chains/port/index.ts';
 import { type MerchantRef, type PaymentDeps, proveWallet } from '../../payments/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import { checkRecipient } from '../../transfers/recipients/index.ts';
-import { walletText } from './wallet-text.ts';
+import { type TextFacts, walletText } from './wallet-text.ts';
 
 /** Hardware wallets are fetched and unlocked in this time. */
 const VALID_SECONDS = 30 * 60;
@@ -41,11 +41,19 @@ function textOf(deps: ProofDeps, page: ProvingPage, publicUrl: string, asked: As
   return walletText({
     ...rest,
     publicUrl,
-    chainId: deps.chains.facts(page.merchant, network)?.chainId ?? 0,
+    ...namesOf(deps.chains.facts(page.merchant, network)),
     issuedAt,
     expiresAt: issuedAt + VALID_SECONDS,
     sessionId: encodeId('checkoutSession', page.session.session_id),
   });
+}
+
+/** As wallets of the network name it, and the chain. */
+function namesOf(facts: ReturnType<ProofDeps['chains']['facts']>): Pick<TextFacts, 'wallets' | 'chainId'> {
+  const wallets = facts?.wallets;
+  if (wallets?.kind === 'solana')
+    return { wallets: 'Solana', chainId: wallets.chain.replace(/^solana:/, '') };
+  return { wallets: 'Ethereum', chainId: String(wallets?.chainId ?? 0) };
 }
 
 /** The text for that wallet to sign, once; undefined where it is no wallet of the network. */

@@ -6,8 +6,9 @@ export interface TextFacts {
   publicUrl: string;
   /** The wallet, canonical. */
   account: string;
-  /** 0: a simulated network. */
-  chainId: number;
+  wallets: 'Ethereum' | 'Solana';
+  /** Of an Ethereum network its number, 0 where it is simulated; of a Solana network its name. */
+  chainId: string;
   nonce: string;
   /** Unix seconds. */
   issuedAt: number;
@@ -20,13 +21,21 @@ const STATEMENT =
   'This proves that the wallet is yours, so that a refund of this payment can go back to it. It moves no money and allows nothing.';
 
 /**
- * The text in the form of EIP-4361, line by line: wallets that know the form show it as a proof and warn where the page
+ * The text in the form of EIP-4361, which Solana's wallets know with their own name in it, line by line: wallets that know the form show it as a proof and warn where the page
  * that asks is not of that domain. The form is ASCII, so the statement is in English.
  */
-export function walletText({ publicUrl, account, chainId, nonce, sessionId, ...times }: TextFacts): string {
+export function walletText({
+  publicUrl,
+  account,
+  wallets,
+  chainId,
+  nonce,
+  sessionId,
+  ...times
+}: TextFacts): string {
   const { host, origin } = new URL(publicUrl);
   return [
-    `${host} wants you to sign in with your Ethereum account:`,
+    `${host} wants you to sign in with your ${wallets} account:`,
     account,
     '',
     STATEMENT,

@@ -40,7 +40,7 @@ export async function mandateWallets(
   options: readonly WalletOption[],
 ): Promise<MandateWallets | null> {
   const facts = chains.facts(merchant, 'erc20');
-  if (facts?.chainId == null || facts.collector === null || merchant.isSuspended) return null;
+  if (facts?.wallets?.kind !== 'ethereum' || facts.collector === null || merchant.isSuspended) return null;
   if (!(await isSignedFor(chains.holder(merchant), facts.collector))) return null;
   const { tokens } = facts;
   const charged = ASSETS.flatMap((token) => {
@@ -48,7 +48,8 @@ export async function mandateWallets(
     const isOffered = options.some(({ value }) => value === `${token}:erc20`);
     return contract === undefined || !isOffered ? [] : [{ token, contract }];
   });
-  const { chainId: id, name, publicEndpoint: endpoint, collector } = facts;
+  const { name, publicEndpoint: endpoint, collector } = facts;
+  const { chainId: id } = facts.wallets;
   if (charged.length === 0) return null;
   return { chain: { id, name, endpoint }, collector, options: charged, explorer: facts.transactionUrl };
 }

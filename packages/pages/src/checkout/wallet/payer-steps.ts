@@ -1,0 +1,95 @@
+import type { ProofOutcome } from '../../views/wallet.ts';
+import type { PageRun, WalletValues, WalletWord } from './run.ts';
+
+// Steps of a payer with a wallet of any network.
+
+const DECIMALS = 6;
+const REASON_MAX = 160;
+
+/** Ends it with words. */
+export class Halt extends Error {
+  readonly word: WalletWord;
+  readonly values: WalletValues;
+
+  constructor(word: WalletWord, values: WalletValues = {}) {
+    super(word);
+    this.word = word;
+    this.values = values;
+  }
+}
+
+/** The payer waits no longer. */
+export class Stopped extends Error {}
+
+export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+export const shorten = (account: string) => `${account.slice(0, 6)}…${account.slice(-4)}`;
+
+export function unitsOf(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
+}
+
+export const codeOf = (error: unknown): unknown =>
+  Object(error).code ?? Object(error).data?.originalError?.code;
+
+/** A wallet's error in words. `coin`: of the network's fees. */
+export function wordsOf(error: unknown, account: string, coin: string): [WalletWord, WalletValues] {
+  if (error instanceof Halt) return [error.word, error.values];
+  const text = String(Object(error).message ?? error);
+  const code = codeOf(error);
+  if (code === 4001 || code === 'ACTION_REJECTED') return ['refused', {}];
+  if (code === -32002) return ['busy', {}];
+  if (code === 4100) return ['wrong_account', { account: shorten(account) }];
+  if (code === 4900 || code === 4901 || /invalidated|disconnected/i.test(text)) return ['gone', {}];
+  if (/insufficient funds/i.test(text)) return ['no_gas', { account: shorten(account), coin }];
+  return ['error', { reason: text.slice(0, REASON_MAX) }];
+}
+
+/**
+ * Once more before each step that a wallet cannot take back.
+ *
+ * @param isRight whether what the wallet would do pays what the page shows
+ */
+export function checkShown(run: PageRun, isRight: boolean): void {
+  // The page says itself what became of the payment.
+  if (!run.isPaying()) throw new Stopped();
+  if (!run.isAsked()) throw new Halt('changed');
+  const { address, amount } = run.readShown();
+  const { due } = run;
+  if (isRight && address === due.address && amount === `${due.amount}\u00a0${due.token}`) return;
+  run.onTampered();
+  throw new Stopped();
+}
+
+const PROOF_WORDS: Record<ProofOutcome, WalletWord> = {
+  proven: 'proven',
+  signature: 'bad_signature',
+  expired: 'proof_away',
+  other: 'other_wallet',
+  away: 'proof_away',
+};
+
+/**
+ * Asks the wallet to sign that it is the payer's. The payment counts whatever comes of this.
+ *
+ * @param sign the signature in hex
+ */
+export async function prove(
+  run: PageRun,
+  account: string,
+  sign: (text: string) => Promise<string>,
+): Promise<void> {
+  try {
+    const { text, token } = await run.readText(account);
+    run.sayOfProof('sign');
+    const signature = await sign(text).catch((error) => {
+      throw new Halt(codeOf(error) === 4100 ? 'bad_signature' : 'not_signed');
+    });
+    run.sayOfProof(PROOF_WORDS[await run.prove(token, signature)]);
+  } catch (error) {
+    run.sayOfProof(error instanceof Halt ? error.word : 'proof_away');
+  }
+}
+
+export const hexOf = (bytes: Uint8Array): string =>
+  `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;

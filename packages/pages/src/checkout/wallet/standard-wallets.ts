@@ -1,0 +1,33 @@
+import { getWallets } from '@wallet-standard/app';
+import { type FoundWallet, plainName } from './found-wallets.ts';
+
+// Loaded where the page has something to pay that wallets of this standard pay.
+
+const NEEDED = ['standard:connect', 'solana:signAndSendTransaction'];
+
+/**
+ * Tells the wallets of this browser that pay on a chain, and tells them again when another one registers.
+ *
+ * @param chain such as `solana:mainnet`
+ * @returns ends it
+ */
+export function followStandardWallets(
+  chain: string,
+  onWallets: (wallets: readonly FoundWallet[]) => void,
+): () => void {
+  const { get, on } = getWallets();
+  const tell = () =>
+    onWallets(
+      get().flatMap((wallet, i): FoundWallet[] => {
+        const name = plainName(wallet.name);
+        const canPay = NEEDED.every((feature) => feature in wallet.features);
+        const isOfChain = wallet.chains.some((one) => one === chain);
+        if (name === '' || !canPay || !isOfChain) return [];
+        const icon = wallet.icon.startsWith('data:image/') ? wallet.icon : null;
+        return [{ kind: 'solana', id: `${i} ${name}`, name, icon, wallet }];
+      }),
+    );
+  const stop = on('register', tell);
+  tell();
+  return stop;
+}

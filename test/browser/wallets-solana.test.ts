@@ -1,0 +1,134 @@
+import { address } from '@solana/kit';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkout, TOKEN } from '../checkout/requests.ts';
+import { SolanaStore } from '../live/solana-store.ts';
+import { refunds } from '../refunds/requests.ts';
+import { driver, expectAccessible, readQr } from './checkout-driver.ts';
+import { hasChromium, openBrowser } from './chromium.ts';
+import { InjectedStandardWallet } from './standard-wallet.ts';
+
+const PRICE = 25;
+const UNITS = BigInt(PRICE * TOKEN);
+const SOL = 1_000_000_000n;
+const BUTTON = 'Pay with Test Sun';
+
+describe.skipIf(!hasChromium())('a wallet of Solana in the payer’s browser', { timeout: 120_000 }, () => {
+  let store: SolanaStore;
+  let browser: Browser;
+  const { open, keep } = driver(() => browser);
+  beforeAll(async () => {
+    store = await SolanaStore.start();
+    browser = await openBrowser();
+    await store.untilNamed();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await store?.stop();
+  });
+
+  /** A payer with coins at a session that asks for USDC on Solana. */
+  async function opened(name: string, { sol = SOL, units = 2n * UNITS } = {}) {
+    const { local, service, merchant } = store;
+    const wallet = new InjectedStandardWallet(local, name);
+    await local.give('USDC', wallet.address, units);
+    local.node.controls.fund(address(wallet.address), sol);
+    local.mine(1);
+    const made = await checkout(service, merchant).open({ amount: PRICE * TOKEN, currency: 'USDC' });
+    await fetch(made.url, { method: 'POST', body: new URLSearchParams({ option: 'USDC:spl' }) });
+    const { address: to } = await store.payment(made.payment_id);
+    return { ...made, wallet, to, ...(await open(made.url, { prepare: wallet.join })) };
+  }
+  const payWith = (page: Page) => page.getByRole('button', { name: BUTTON }).click();
+  const says = (page: Page, text: string | RegExp) =>
+    page.locator('.note').filter({ hasText: text }).first().waitFor();
+
+  test('pays in two clicks, proves itself, and gets a refund without naming an address', async () => {
+    const { page, wallet, faults, payment_id, to } = await opened('a payer of the page');
+    await page.getByRole('button', { name: BUTTON }).waitFor();
+    // Only those of this network.
+    expect(await page.getByRole('button', { name: /Elsewhere/ }).count()).toBe(0);
+    expect(wallet.calls).toEqual([]);
+    await keep(page, 'wallet-solana-1-found');
+    await expectAccessible(page);
+    const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();
+    wallet.answer('send', async (value) => {
+      await confirmed;
+      return await wallet.usual('send', value);
+    });
+    const { promise: signed, resolve: sign } = Promise.withResolvers<void>();
+    wallet.answer('sign', async (value) => {
+      await signed;
+      expect(Buffer.from(value, 'base64').toString()).toContain('your Solana account:');
+      return await wallet.usual('sign', value);
+    });
+    await payWith(page);
+    await says(page, 'Compare address and amount in Test Sun');
+    await keep(page, 'wallet-solana-2-confirm');
+    confirm();
+    await says(page, 'Sent. It waits for its block');
+    await says(page, 'sign in Test Sun that the wallet is yours');
+    sign();
+    await says(page, 'A refund can go back to this wallet');
+    await store.until(() => store.payment(payment_id), {
+      status: 'completed',
+      amount_received: PRICE * TOKEN,
+      transactions: [{ from: wallet.address, address: to }],
+    });
+    await page.getByRole('heading', { level: 1, name: 'Paid. Thank you!' }).waitFor();
+    await keep(page, 'wallet-solana-3-paid');
+    const { service, merchant } = store;
+    const refund = await refunds(service, merchant).refund({ refund_id: 'sw-1', payment_id });
+    expect(refund).toMatchObject({ address: wallet.address, claim_url: null });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('refused, or without enough coins or SOL: nothing was paid, and it can be tried again', async () => {
+    const { page, wallet, to } = await opened('a payer who hesitates', {
+      sol: 1_000_000n,
+      units: UNITS - 1n,
+    });
+    const isUnpaid = async () => {
+      expect(await readQr(page)).toBe(to);
+      await expect.poll(() => page.getByRole('button', { name: BUTTON }).isEnabled()).toBe(true);
+    };
+    wallet.refuseOnce('connect');
+    await payWith(page);
+    await says(page, 'You refused in Test Sun. Nothing was paid.');
+    await isUnpaid();
+    await payWith(page);
+    await says(page, /holds 24\.999999\sUSDC; 25\.00\sUSDC is needed/);
+    await isUnpaid();
+    await store.local.give('USDC', wallet.address, 1n);
+    store.local.mine(1);
+    await payWith(page);
+    await says(page, "too little SOL for the network's fee");
+    await keep(page, 'wallet-solana-4-no-sol');
+    await isUnpaid();
+    store.local.node.controls.fund(address(wallet.address), SOL);
+    wallet.refuseOnce('send');
+    await payWith(page);
+    await says(page, 'You refused in Test Sun. Nothing was paid.');
+    await isUnpaid();
+    expect(await store.local.node.chain.account(address(wallet.address)).exists).toBe(true);
+    await page.context().close();
+  });
+
+  test('a transaction that pays something else than the page shows goes to no wallet', async () => {
+    const { page, wallet } = await opened('a payer who is robbed');
+    await page.route('**/wallet-transfer*', async (route) => {
+      const answer = await route.fetch();
+      const { transaction } = await answer.json();
+      const bytes = Buffer.from(transaction, 'base64');
+      // The last bytes: amount, decimals, no lookup tables.
+      bytes[bytes.length - 5] = (bytes.at(-5) ?? 0) ^ 1;
+      await route.fulfill({ response: answer, json: { transaction: bytes.toString('base64') } });
+    });
+    await payWith(page);
+    await page.getByRole('alert').waitFor();
+    await keep(page, 'wallet-solana-5-tampered');
+    expect(wallet.calls).toEqual(['connect']);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,145 @@
+import { address } from '@solana/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { paysDue } from '../../../packages/pages/src/checkout/wallet/solana-transaction.ts';
+import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
+import { HeadFeed } from '../../../packages/server/src/chains/solana/heads.ts';
+import { buildPayerTransfer } from '../../../packages/server/src/chains/solana/payer-transfer.ts';
+import { isSignedText } from '../../../packages/server/src/chains/solana/signed-text.ts';
+import { solanaAddressBytes, tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
+import { readTransaction } from '../../nodes/solana/wire.ts';
+import { SolanaEnvironment } from './environment.ts';
+import { KEYS } from './key-signer.ts';
+
+const UNITS = 25_000_000n;
+const SOL = 1_000_000_000n;
+const RENT = 2_039_280n;
+/** What a wallet keeps, at least. */
+const KEPT = 890_880n;
+const FEE = 5_000n;
+
+let local: SolanaEnvironment;
+let node: SolanaEndpoints;
+
+beforeAll(async () => {
+  local = await SolanaEnvironment.start();
+  node = local.endpoints();
+});
+afterAll(async () => {
+  await node?.close();
+  await local?.node.stop();
+});
+
+/** A wallet with coins, and what it would pay to a deposit address of its own. */
+async function payer(name: string, { lamports = SOL, index = 0 } = {}) {
+  const from = local.wallet(name);
+  const to = KEYS.deposit(1, index).address;
+  await local.give('USDC', from, 2n * UNITS);
+  local.node.controls.fund(address(from), lamports);
+  local.mine(1);
+  const build = (change: object = {}) =>
+    buildPayerTransfer(
+      { network: local.network, node, feed: new HeadFeed(node, 0) },
+      { from, to, asset: 'USDC', units: UNITS, ...change },
+    );
+  const built = async () => {
+    const found = await build();
+    if (found === undefined || !('transaction' in found)) throw new Error('the wallet can pay');
+    return Uint8Array.from(Buffer.from(found.transaction, 'base64'));
+  };
+  return { from, to, build, built, due: { from, to, mint: local.mint('USDC') as string, units: UNITS } };
+}
+
+test('a wallet that lacks coins, or SOL for fee and rent, is told so, and what is no wallet gets nothing', async () => {
+  const { from, build } = await payer('a poor payer', { lamports: KEPT + FEE + RENT - 1n });
+  expect(await build({ units: 2n * UNITS + 1n })).toEqual({ short: 'token', held: 2n * UNITS });
+  expect(await build({ asset: 'USDT' })).toEqual({ short: 'token', held: 0n });
+  expect(await build()).toEqual({ short: 'fee', coin: 'SOL' });
+  local.node.controls.fund(address(from), 1n);
+  expect(await build()).toMatchObject({ transaction: expect.any(String) });
+  const account = tokenAccountOf(from, local.mint('USDC'));
+  for (const none of ['', 'x', `0x${'1'.repeat(40)}`, account, '1'.repeat(32)])
+    expect(await build({ from: none }), none).toBeUndefined();
+});
+
+test('the network takes what the page takes, once the wallet has signed it; the second time no account is opened', async () => {
+  const wallet = 'a payer who pays twice';
+  const { to, built, due } = await payer(wallet, { lamports: KEPT + RENT + 2n * FEE, index: 1 });
+  for (const [units, index] of [
+    [UNITS, 0],
+    [2n * UNITS, 1],
+  ] as const) {
+    const transaction = await built();
+    expect(paysDue(transaction, due), String(index)).toBe(true);
+    const id = await local.sendAs(wallet, transaction);
+    local.mine(1);
+    expect(local.node.chain.transactions.get(id)?.err).toBeNull();
+    const { balances } = await local.open(node).balances([to], 'USDC', 'tip');
+    expect(balances.get(to)).toBe(units);
+  }
+});
+
+test('the page takes no other transaction: no byte of it may differ, but for the blockhash and the price', async () => {
+  const { built, due, from } = await payer('a payer who is watched', { index: 2 });
+  const transaction = await built();
+  const { message } = readTransaction(Buffer.from(transaction).toString('base64'), 'base64');
+  const hash = Buffer.from(transaction).indexOf(solanaAddressBytes(message.lifetimeToken));
+  // Limit and price of the compute units follow the blockhash: 1 program, no accounts, 5 and 9 bytes.
+  const limit = hash + 32 + 1 + 3;
+  const price = limit + 5 + 3;
+  // Whose the two token accounts are is what the network checks.
+  const placeOf = (owner: string) => {
+    const account = solanaAddressBytes(tokenAccountOf(owner, local.mint('USDC')));
+    return Buffer.from(transaction).indexOf(account);
+  };
+  const [source, destination] = [placeOf(from), placeOf(due.to)];
+  const mayDiffer = (place: number) =>
+    (place >= source && place < source + 32) ||
+    (place >= destination && place < destination + 32) ||
+    (place >= hash && place < hash + 32) ||
+    (place > limit && place < limit + 5) ||
+    (place > price && place < price + 9);
+  const flipped = (place: number) => {
+    const other = Uint8Array.from(transaction);
+    other[place] = (transaction[place] ?? 0) ^ 1;
+    return other;
+  };
+  for (const place of transaction.keys())
+    if (!mayDiffer(place)) expect(paysDue(flipped(place), due), `byte ${place}`).toBe(false);
+  expect(paysDue(flipped(hash), due)).toBe(true);
+  const stolen = Uint8Array.from(transaction);
+  const thief = local.wallet('a thief');
+  await local.give('USDC', thief, 1n);
+  stolen.set(solanaAddressBytes(tokenAccountOf(thief, local.mint('USDC'))), destination);
+  await expect(local.sendAs('a payer who is watched', stolen)).rejects.toThrow(
+    /seed derivation|custom program error|InvalidSeeds|Provided seeds/i,
+  );
+  // A price above a hundredth of a SOL.
+  expect(paysDue(flipped(price + 1), due)).toBe(true);
+  expect(paysDue(flipped(price + 8), due)).toBe(false);
+  for (const length of [0, 1, 64, 70, transaction.length - 1])
+    expect(paysDue(transaction.subarray(0, length), due)).toBe(false);
+  expect(paysDue(Uint8Array.from([...transaction, 0]), due)).toBe(false);
+  for (const other of [{ units: UNITS + 1n }, { to: from }, { from: due.to }, { mint: local.mint('USDT') }])
+    expect(paysDue(transaction, { ...due, ...other })).toBe(false);
+});
+
+test('a text is signed by the key of its address, every byte of it', () => {
+  const text = 'pay.example wants you to sign in with your Solana account: ü';
+  const signed = local.signAs('a payer who signs', Buffer.from(text));
+  const right = {
+    address: local.wallet('a payer who signs'),
+    text,
+    signature: `0x${Buffer.from(signed).toString('hex')}`,
+  };
+  expect(isSignedText(right)).toBe(true);
+  for (const wrong of [
+    { text: `${text} ` },
+    { address: local.wallet('another payer') },
+    { address: '1'.repeat(32) },
+    { address: 'x' },
+    { signature: `${right.signature.slice(0, -2)}00` },
+    { signature: right.signature.slice(2) },
+    { signature: '0x' },
+  ])
+    expect(isSignedText({ ...right, ...wrong }), JSON.stringify(wrong)).toBe(false);
+});
