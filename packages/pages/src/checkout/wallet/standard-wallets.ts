@@ -15,10 +15,10 @@ export function followStandardWallets(
   chain: string,
   onWallets: (wallets: readonly FoundWallet[]) => void,
 ): () => void {
-  const { get, on } = getWallets();
+  const registered = getWallets();
   const tell = () =>
     onWallets(
-      get().flatMap((wallet, i): FoundWallet[] => {
+      registered.get().flatMap((wallet, i): FoundWallet[] => {
         const name = plainName(wallet.name);
         const canPay = NEEDED.every((feature) => feature in wallet.features);
         const isOfChain = wallet.chains.some((one) => one === chain);
@@ -27,7 +27,7 @@ export function followStandardWallets(
         return [{ kind: 'solana', id: `${i} ${name}`, name, icon, wallet }];
       }),
     );
-  const stop = on('register', tell);
+  const stop = registered.on('register', tell);
   tell();
   return stop;
 }
