@@ -7,8 +7,8 @@ const PACKAGES = path.join(ROOT, 'packages');
 /** What a module's code may be at most, in lines with comments and without tests. The longest path that fits counts. */
 const BUDGETS: Readonly<Record<string, number>> = {
   cli: 6_700,
-  // Reports: Home, the statement of a period. The helpers of the sandbox, and the operator's pages.
-  console: 8_500,
+  // Reports: Home, the statement of a period. The helpers of the sandbox, and the operator's pages. What a document brings.
+  console: 9_300,
   // The reader of payout files came here from the command line.
   contract: 3_500,
   'embedded-postgres': 900,
