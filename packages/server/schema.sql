@@ -605,12 +605,26 @@ create table public.merchant (
   constraint merchant_suspended_since CHECK (((status = 'suspended'::text) = (suspended_at IS NOT NULL)))
 );
 
+create table public.network_resume_request (
+  merchant_id uuid not null,
+  network text not null,
+  request_id uuid not null,
+  requested_by uuid not null,
+  reason text not null,
+  seen text not null,
+  created_at_ms bigint not null,
+  constraint network_resume_request_pkey PRIMARY KEY (merchant_id, network)
+);
+
 create table public.network_stop (
   merchant_id uuid not null,
   network text not null,
   reason text not null,
   stopped_at bigint not null,
   what text not null default 'sending'::text,
+  height bigint,
+  causes integer not null default 1,
+  last_at bigint,
   constraint network_stop_pkey PRIMARY KEY (merchant_id, network, what),
   constraint network_stop_what_check CHECK ((what = ANY (ARRAY['sending'::text, 'early_credit'::text])))
 );

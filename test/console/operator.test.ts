@@ -2,11 +2,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEntries } from '../../packages/server/src/audit/index.ts';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
+import { users } from '../../packages/server/src/console/accounts/index.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
 import { createMerchant } from '../../packages/server/src/stores/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { stopNetwork } from '../../packages/server/src/transfers/blocks/index.ts';
+import { asOwner } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { forgetProof, type Person, signIn } from './people.ts';
 
@@ -169,6 +172,145 @@ test('an address is put on the risk list by an operator with a fresh proof, and 
   const entries = await listEntries(service.app.db, NIL_ID, { limit: 50 });
   const ends = entries.filter(({ action, phase }) => action.endsWith('RiskAddress') && phase === 'done');
   expect(ends.map(({ action }) => action)).toEqual(['removeRiskAddress', 'addRiskAddress', 'addRiskAddress']);
+});
+
+type Cause = Parameters<typeof stopNetwork>[3];
+/** Something is found on a network of real money, as of that second. */
+const stop = (nowSeconds: number, cause: Partial<Cause> = {}, of = NIL_ID) =>
+  transact(service.app.db, (tx) =>
+    stopNetwork(tx, { merchantId: of, mode: of === NIL_ID ? 'live' : 'sandbox' }, 'erc20', {
+      what: 'sending',
+      reason: 'block 7 was replaced',
+      height: 7n,
+      nowSeconds,
+      nowMs: nowSeconds * 1000,
+      ...cause,
+    }),
+  );
+const NETWORKS_PATH = `${OPERATOR}/networks`;
+const stopped = async () => (await get(auditor, NETWORKS_PATH)).body;
+const isStopped = async () => (await stopped()).data.length > 0;
+
+/** Two operators with fresh proofs, and a network of real money that stopped at that second. */
+async function stoppedBeforeTwo(second: number) {
+  const installation = { merchantId: NIL_ID, storeId: NIL_ID };
+  const ada = await signIn(service, installation, 'operator');
+  const grace = await signIn(service, installation, 'operator');
+  await stop(second);
+  const { seen } = (await stopped()).data[0];
+  const ask = (who: Person, shown = seen) =>
+    post(who, `${NETWORKS_PATH}/erc20/resume-requests`, { reason: 'The books agree.', seen: shown });
+  const confirm = (who: Person, request_id: string, shown = seen) =>
+    post(who, `${NETWORKS_PATH}/erc20/resume`, { request_id, seen: shown });
+  return { ada, grace, seen, ask, confirm };
+}
+const end = () => asOwner(service, 'delete from network_stop');
+
+test('a network of real money is resumed by two operators, each with a fresh proof, never by one', async () => {
+  const { ada, grace, ask, confirm } = await stoppedBeforeTwo(1_000);
+  expect(await stopped()).toMatchObject({
+    data: [
+      {
+        network: 'erc20',
+        merchant: null,
+        request: null,
+        stops: [{ what: 'sending', reason: 'block 7 was replaced', height: 7, causes: 1, last_at: null }],
+      },
+    ],
+  });
+  for (const who of [auditor, owner]) expect((await ask(who)).status).toBe(403);
+  expect((await ask(ada, 'another')).status).toBe(409);
+  const [first, twice] = await Promise.all([ask(ada), ask(ada)]);
+  expect([first.status, twice.status, twice.body]).toEqual([200, 200, first.body]);
+  const { request_id: id } = first.body;
+  expect((await ask(grace)).body.error.message).toContain('confirm or withdraw');
+  expect((await stopped()).data[0].request).toMatchObject({
+    status: 'open',
+    email: ada.email,
+    reason: 'The books agree.',
+  });
+  expect((await confirm(ada, id)).body.error.message).toContain('Another operator');
+  await forgetProof(service.app, grace);
+  expect((await confirm(grace, id)).body.error.param).toBe('proof');
+  expect((await confirm(auditor, id)).status).toBe(403);
+  expect(await isStopped()).toBe(true);
+  const eve = await signIn(service, { merchantId: NIL_ID, storeId: NIL_ID }, 'operator');
+  const clicks = await Promise.all([confirm(eve, id), confirm(eve, id)]);
+  expect(clicks.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  expect(await isStopped()).toBe(false);
+  const entries = await listEntries(service.app.db, NIL_ID, { limit: 50, action: 'confirmResume' });
+  expect(entries).toContainEqual(
+    expect.objectContaining({
+      phase: 'attempted',
+      actor: encodeId('user', eve.userId),
+      details: expect.objectContaining({
+        before: expect.objectContaining({ request: expect.objectContaining({ email: ada.email }) }),
+      }),
+    }),
+  );
+});
+
+test('nothing is resumed that was not looked at: another cause, a day, or a lost role end a request', async () => {
+  const { ada, grace, seen, ask, confirm } = await stoppedBeforeTwo(2_000);
+  const { request_id: id } = (await ask(ada)).body;
+  await stop(2_000, { reason: 'a transaction is gone', height: 3n });
+  const again = (await stopped()).data[0];
+  expect(again).toMatchObject({
+    stops: [{ reason: 'block 7 was replaced; a transaction is gone', height: 3, causes: 2 }],
+    request: { status: 'changed' },
+  });
+  for (const shown of [seen, again.seen]) expect((await confirm(grace, id, shown)).status).toBe(409);
+  const { request_id: anew } = (await ask(grace, again.seen)).body;
+  expect((await confirm(ada, id, again.seen)).status).toBe(409);
+  const dayLater = sql`update network_resume_request set created_at_ms = created_at_ms - 86400000`;
+  await dayLater.execute(service.app.db);
+  expect((await stopped()).data[0].request.status).toBe('expired');
+  expect((await confirm(ada, anew, again.seen)).status).toBe(409);
+  const { request_id: third } = (await ask(grace, again.seen)).body;
+  await users.changeRole(service.app, { merchantId: NIL_ID, userId: grace.userId, role: null });
+  expect((await stopped()).data[0].request.status).toBe('void');
+  expect((await confirm(ada, third, again.seen)).status).toBe(409);
+  expect(await isStopped()).toBe(true);
+  await end();
+  expect((await confirm(ada, third, again.seen)).body.error.message).toContain('not stopped any more');
+});
+
+test('while two confirm or the network stops again at the same moment, it is resumed once and as it was seen', async () => {
+  for (let round = 0; round < 5; round++) {
+    const { ada, grace, ask, confirm } = await stoppedBeforeTwo(3_000 + round);
+    const { request_id: id } = (await ask(ada)).body;
+    const [confirmed] = await Promise.all([
+      confirm(grace, id),
+      stop(4_000 + round, { reason: 'block 9 was replaced' }),
+    ]);
+    // Before it, and it stops anew; or behind it, and nothing is done.
+    const [chain] = (await stopped()).data;
+    expect(chain.stops[0].causes, String(confirmed.status)).toBe(confirmed.status === 200 ? 1 : 2);
+    await end();
+  }
+});
+
+test('a request is withdrawn or refused, and a sandbox needs one person alone', async () => {
+  const { ada, grace, seen, ask, confirm } = await stoppedBeforeTwo(5_000);
+  const withdraw = (who: Person, request_id: string) =>
+    post(who, `${NETWORKS_PATH}/erc20/withdraw`, { request_id });
+  for (const who of [ada, grace]) {
+    const { request_id: id } = (await ask(ada)).body;
+    expect((await withdraw(who, id)).status).toBe(200);
+    expect((await withdraw(who, id)).status).toBe(409);
+    expect((await confirm(grace, id)).status).toBe(409);
+  }
+  await stop(5_001, {}, merchant.merchantId);
+  const path = `${OPERATOR}/${merchantPath}/networks/erc20/resume`;
+  expect((await post(ada, path, { seen })).status).toBe(409);
+  const own = (await stopped()).data.find((one: { merchant: unknown }) => one.merchant !== null);
+  expect((await post(auditor, path, { seen: own.seen })).status).toBe(403);
+  expect((await post(ada, path, { seen: own.seen })).status).toBe(200);
+  expect((await stopped()).data).toMatchObject([{ merchant: null }]);
+  expect((await post(ada, `${NETWORKS_PATH}/btc/withdraw`, { request_id: merchant.merchantId })).status).toBe(
+    404,
+  );
+  await end();
 });
 
 test('the state of the installation has every network, and no merchant sees it', async () => {

@@ -132,6 +132,7 @@ const filled = (path: string) =>
     .replace('{store_id}', encodeId('store', merchantId))
     .replace('{key_id}', encodeId('key', merchantId))
     .replace('{job_id}', merchantId)
+    .replace('{network}', 'erc20')
     .replace('{request_id}', 'req_unknown')
     .replace('{user_id}', encodeId('user', merchantId))
     .replace('{session_id}', encodeId('session', merchantId));

@@ -89,7 +89,11 @@ test('a vote counts for the stop that it saw, and for no later one', async () =>
   expect(await resume(by('Ada'))).toMatchObject({ resumed: 2 });
   await stop('live');
   expect(await resume(by('Grace'))).toMatchObject(ONE);
+  // Another cause of what is stopped already.
+  await stop('live');
+  expect(await resume(by('Ada'))).toMatchObject(ONE);
   expect(await stopped('live')).toBe(true);
+  expect(await resume(by('Grace'))).toMatchObject({ resumed: 1 });
 });
 
 test('of two votes at once one carries the decision out', async () => {

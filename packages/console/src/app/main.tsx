@@ -52,6 +52,7 @@ const router = createRouter({
     }),
     operator.addChildren([
       operatorPage('/health', () => import('./pages/operator/health.tsx'), 'HealthPage'),
+      operatorPage('/networks', () => import('./pages/operator/networks.tsx'), 'NetworksPage'),
       operatorPage('/stores', () => import('./pages/operator/stores.tsx'), 'AllStoresPage'),
       operatorPage('/merchants', () => import('./pages/operator/merchants.tsx'), 'MerchantsPage'),
       operatorPage('/merchants/$id', () => import('./pages/operator/statement.tsx'), 'MerchantStatementPage'),

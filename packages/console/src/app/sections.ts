@@ -38,6 +38,7 @@ export const SECTIONS = [
 /** The pages of the installation, for its operator and auditors. */
 export const OPERATOR_SECTIONS: readonly SectionLink[] = [
   { folder: 'health', title: 'Health', group: 'Installation' },
+  { folder: 'networks', title: 'Networks', group: 'Installation' },
   { folder: 'stores', title: 'Stores', group: 'Installation' },
   { folder: 'merchants', title: 'Merchants', group: 'Installation' },
   { folder: 'risk', title: 'Risk list', group: 'Installation' },

@@ -7,6 +7,7 @@ import { decodeId, encodeId } from '../tenancy/index.ts';
 import { type ConsoleDeps, users } from './accounts/index.ts';
 import { permissionOf } from './api-permissions.ts';
 import { OWN } from './authenticate.ts';
+import { stoppedChain } from './routes/network-routes.ts';
 
 type Request = Parameters<Route['handle']>[0];
 
@@ -56,6 +57,8 @@ function stateReader(deps: ConsoleDeps, { path }: Route, { caller, params }: Req
     return typeof value === 'string' ? value : '';
   };
   const { merchantId } = caller;
+  const network = named('network');
+  if (network !== '') return async () => await stoppedChain(deps, { network, merchantId });
   const keyId = named('key_id');
   if (keyId !== '')
     return async () => (await listKeys(deps, { merchantId })).find(({ key_id }) => key_id === keyId);

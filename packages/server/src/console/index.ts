@@ -10,6 +10,7 @@ import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
 import { auditLogRoutes } from './routes/audit-log-routes.ts';
 import { changeRoutes } from './routes/change-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
+import { networkRoutes } from './routes/network-routes.ts';
 import { operatorRoutes } from './routes/operator-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
@@ -54,6 +55,7 @@ export function createConsole(
       ...ownRoutes(place),
       ...storeRoutes(deps),
       ...operatorRoutes(deps),
+      ...networkRoutes(deps),
       ...riskRoutes(deps),
       ...installationRoutes,
       ...keyRoutes(deps),

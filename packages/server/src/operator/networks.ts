@@ -1,6 +1,7 @@
 import { ASSETS, formatTokens, NETWORKS, type Network, parseTokens } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { checkEndpoints, type EndpointReport, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
+import { readNetworks, type StoppedChain } from '../console/networks/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { createLogger } from '../platform/observability/index.ts';
@@ -8,12 +9,12 @@ import { bookSurplus, fillFloat } from '../reconciliation/index.ts';
 import { identifyApprover } from '../stores/approvers/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { changeSetting } from '../tenancy/settings/index.ts';
-import { listStops } from '../transfers/blocks/index.ts';
+import type { NetworkStop } from '../transfers/blocks/index.ts';
 import { adoptSequence } from '../transfers/history/index.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { type InstallationApprover, merchantBy } from './context.ts';
 import { openLiveAccount } from './live-accounts.ts';
-import { isLiveStop, type NetworkStop, resumeNetwork } from './resume-network.ts';
+import { isLiveStop, resumeNetwork } from './resume-network.ts';
 
 export interface NetworksReport {
   file: string;
@@ -92,7 +93,12 @@ interface NetworkLine {
   /** Null if it is open, or stopped for all live merchants. */
   merchant_id: string | null;
   stopped_at: string | null;
+  /** All causes that were found since, the first one first. */
   reason: string | null;
+  /** The lowest block that was found. */
+  height: number | null;
+  /** Who asks in the console that another operator resumes it. */
+  asked_by: string | null;
 }
 
 const showStop = (stop: NetworkStop): NetworkLine => ({
@@ -101,7 +107,16 @@ const showStop = (stop: NetworkStop): NetworkLine => ({
   merchant_id: isLiveStop(stop) ? null : encodeId('merchant', stop.merchant_id),
   stopped_at: isoOf(Number(stop.stopped_at) * 1000),
   reason: stop.reason,
+  height: stop.height === null ? null : Number(stop.height),
+  asked_by: null,
 });
+
+/** The stops of a network, with who has asked to resume them. */
+const showStops = ({ stops, request }: StoppedChain): NetworkLine[] =>
+  stops.map((stop) => ({
+    ...showStop(stop),
+    asked_by: request?.status === 'open' ? request.email : null,
+  }));
 
 /** @throws Fail `invalid_request` for a sandbox merchant, whose money is not real */
 async function turn(app: App, merchantText: string, networkText: string, isOn: boolean) {
@@ -128,15 +143,17 @@ export function networkCommands(app: App) {
   return {
     /** Every network, with its stops. */
     list: async () => {
-      const stops = await listStops(app.db);
+      const { chains } = await readNetworks(app);
       return NETWORKS.flatMap((network): NetworkLine[] => {
-        const own = stops.filter((stop) => stop.network === network).map(showStop);
+        const own = chains.filter((chain) => chain.network === network).flatMap(showStops);
         const open: NetworkLine = {
           network,
           status: 'open',
           merchant_id: null,
           stopped_at: null,
           reason: null,
+          height: null,
+          asked_by: null,
         };
         return own.length > 0 ? own : [open];
       });

@@ -4,10 +4,8 @@ import { NIL_ID } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { VoteCount } from '../stores/approvers/index.ts';
 import type { Merchant } from '../stores/index.ts';
-import { endStops, listStops } from '../transfers/blocks/index.ts';
+import { endAllStops, endStops, listStops, type NetworkStop, stopKeyOf } from '../transfers/blocks/index.ts';
 import { type InstallationApprover, voteForInstallation } from './context.ts';
-
-export type NetworkStop = Awaited<ReturnType<typeof listStops>>[number];
 
 /** Live merchants share the chains, so a stop of theirs has no merchant. */
 export const isLiveStop = ({ merchant_id: chain }: NetworkStop) => chain === NIL_ID;
@@ -28,7 +26,7 @@ interface Resumed extends Partial<Pick<VoteCount, 'agreed' | 'required'>> {
 
 /** Votes for these very stops, so that none counts for a later one. */
 const subjectOf = (network: Network, stops: readonly NetworkStop[]) =>
-  [network, ...stops.map(({ what, stopped_at: at }) => `${what}:${at}`)].join(' ');
+  [network, ...stops.map(stopKeyOf)].join(' ');
 
 /**
  * Resumes sending on a network after somebody has examined the cause. Where real money waits, two approvers of the
@@ -50,7 +48,7 @@ export async function resumeNetwork(app: App, { network, merchant, by }: ResumeI
     subject: subjectOf(network, live),
     decision: 'resume',
     carryOut: async (tx) => {
-      resumed = await endStops(tx, stops);
+      resumed = await endAllStops(tx, stops);
     },
   });
   return { network, resumed, agreed, required };

@@ -119,8 +119,12 @@ declare module '../platform/db/db.ts' {
       merchant_id: string;
       network: Network;
       what: Generated<'sending' | 'early_credit'>;
+      /** All causes that were found, the first one first. */
       reason: string;
       stopped_at: bigint | number;
+      height: bigint | number | null;
+      causes: Generated<number>;
+      last_at: bigint | number | null;
     };
     transfer_version: {
       merchant_id: string;

@@ -44,6 +44,22 @@ export async function mayApproveNow(tx: Tx, merchantId: string, userId: string):
   return mayApprove(ROLES.find((one) => one === role) ?? null);
 }
 
+/** The operators of the installation. */
+export async function listOperators(db: Db): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('console_user')
+    .select('user_id')
+    .where('installation_role', '=', 'operator')
+    .execute();
+  return new Set(rows.map(({ user_id: userId }) => userId));
+}
+
+/** The operators of the installation; nobody becomes one or ceases to be one until commit. */
+export async function lockOperators(tx: Tx): Promise<Set<string>> {
+  await lockMembers(tx, NIL_ID);
+  return await listOperators(tx);
+}
+
 export interface User {
   userId: string;
   email: string;

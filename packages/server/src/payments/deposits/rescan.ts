@@ -150,7 +150,7 @@ async function bookLost(
     const what = gone.every((row) => row.isEarly) ? 'early_credit' : 'sending';
     const reason = `a reorganisation took ${rows.length} credited transfers`;
     const times = { nowSeconds: time.seconds, nowMs: time.realMs };
-    await stopNetwork(tx, merchant, network, { what, reason, ...times });
+    await stopNetwork(tx, merchant, network, { what, reason, height: BigInt(lowest), ...times });
     // The sweep job cancels sweeps of lost deposits.
     const sweepJob = creditedJob(merchantId, network, time.realMs);
     await enqueue(tx, [scanJob(merchantId, network, time.realMs), sweepJob]);

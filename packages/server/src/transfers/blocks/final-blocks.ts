@@ -100,7 +100,7 @@ async function stopAndAudit(
     // Only once: a resumed network does not stop again for the same blocks.
     if ((await markReplaced(tx, { merchantId, network }, replaced, nowSeconds)) === 0) return false;
     const reason = `a reorganisation deeper than finality replaced or removed block ${lowest}`;
-    await stopNetwork(tx, owner, network, { what: 'sending', reason, nowSeconds, nowMs });
+    await stopNetwork(tx, owner, network, { what: 'sending', reason, height: lowest, nowSeconds, nowMs });
     await enqueue(tx, [auditJobAt(merchantId, network, nowMs)]);
     crashPoint('final-blocks.before-commit');
     return true;

@@ -4,6 +4,7 @@ import { networkStoppedJob } from '../../mail/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { prepared } from '../../platform/db/statements/index.ts';
+import { Fail } from '../../platform/fail.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { MerchantMode } from '../../tenancy/settings/index.ts';
 import '../tables.ts';
@@ -21,18 +22,41 @@ const chainOf = ({ merchantId, mode }: Owner) => (mode === 'live' ? NIL_ID : mer
 /** What stops: every new transaction, or only credit before blocks are final. */
 export type Stopped = 'sending' | 'early_credit';
 
-/** Stops a network, and tells the merchants whose sending it stops. @returns false where it was stopped already */
+interface Cause {
+  what: Stopped;
+  reason: string;
+  /** The lowest block that it is about. */
+  height?: bigint | undefined;
+  nowSeconds: number;
+  nowMs: number;
+}
+
+/** Causes are read by people: what does not fit is counted. */
+const REASON_MAX = 1_000;
+
+/**
+ * Stops a network, and tells the merchant whose money found it. One that is stopped keeps this cause beside those of
+ * before, so that nobody resumes it for the first one alone.
+ *
+ * @returns false where it was stopped already
+ */
 export async function stopNetwork(
   tx: Tx,
   owner: Owner,
   network: Network,
-  { what, reason, nowSeconds, nowMs }: { what: Stopped; reason: string; nowSeconds: number; nowMs: number },
+  { what, reason, height, nowSeconds, nowMs }: Cause,
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    insert into network_stop (merchant_id, network, what, reason, stopped_at)
-    values (${chainOf(owner)}, ${network}, ${what}, ${reason}, ${nowSeconds})
-    on conflict (merchant_id, network, what) do nothing`.execute(tx);
-  if (numAffectedRows !== 1n) return false;
+  const { rows } = await sql<{ causes: number }>`
+    insert into network_stop as known (merchant_id, network, what, reason, height, stopped_at)
+    values (${chainOf(owner)}, ${network}, ${what}, ${reason}, ${height ?? null}, ${nowSeconds})
+    on conflict (merchant_id, network, what) do update set
+      causes = known.causes + 1,
+      reason = case when strpos(known.reason, excluded.reason) > 0 then known.reason
+                    else left(known.reason || '; ' || excluded.reason, ${REASON_MAX}) end,
+      height = least(known.height, excluded.height),
+      last_at = excluded.stopped_at
+    returning causes`.execute(tx);
+  if (rows[0]?.causes !== 1) return false;
   if (what === 'sending')
     await enqueue(tx, [
       networkStoppedJob(owner.merchantId, { network, reason, stoppedAt: nowSeconds }, nowMs),
@@ -62,20 +86,36 @@ export async function listStops(
   return await stops.orderBy('network').orderBy('merchant_id').orderBy('what').execute();
 }
 
-type NetworkStop = Awaited<ReturnType<typeof listStops>>[number];
+export type NetworkStop = Awaited<ReturnType<typeof listStops>>[number];
 
-/** Ends these stops, and none that came after them. @returns how many still were */
+/** What tells a stop from every other one, also from the same one with another cause. */
+export const stopKeyOf = ({ merchant_id: chain, network, what, stopped_at: at, causes }: NetworkStop) =>
+  `${chain} ${network} ${what}:${at}:${causes}`;
+
+/** Ends these stops as they were seen, and none that came after them. @returns how many still were */
 export async function endStops(db: Db, stops: readonly NetworkStop[]): Promise<number> {
   let ended = 0n;
-  for (const { merchant_id: chain, network, what, stopped_at: at } of stops) {
+  for (const { merchant_id: chain, network, what, stopped_at: at, causes } of stops) {
     const { numDeletedRows } = await db
       .deleteFrom('network_stop')
       .where('merchant_id', '=', chain)
       .where('network', '=', network)
       .where('what', '=', what)
       .where('stopped_at', '=', at)
+      .where('causes', '=', causes)
       .executeTakeFirst();
     ended += numDeletedRows;
   }
   return Number(ended);
+}
+
+/** Ends these stops as they were seen, all or none. @throws Fail `conflict` where one has another cause by now, or is over */
+export async function endAllStops(tx: Tx, stops: readonly NetworkStop[]): Promise<number> {
+  const ended = await endStops(tx, stops);
+  if (ended === stops.length) return ended;
+  const networks = new Set(stops.map(({ network }) => network));
+  throw new Fail(
+    'conflict',
+    `Meanwhile another cause stopped ${[...networks].join(', ')}, or it was resumed: look at it again. Nothing was done.`,
+  );
 }

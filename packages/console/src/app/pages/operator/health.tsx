@@ -63,8 +63,8 @@ function alarmsOf(state: Installation): string[] {
       : []),
     ...stopped.map(({ network, what, reason, merchant_id }) =>
       what === 'sending'
-        ? `Nothing is sent on ${network}${merchant_id === null ? '' : ` for ${merchant_id}`}: ${reason} Examine the cause, then: florin networks resume ${network}`
-        : `Deposits on ${network} wait for final blocks: ${reason}`,
+        ? `Nothing is sent on ${network}${merchant_id === null ? '' : ` for ${merchant_id}`}: ${reason}. Examine the cause, then resume it on the page Networks.`
+        : `Deposits on ${network} wait for final blocks: ${reason}.`,
     ),
     ...(state.workers === 0 ? ['No worker runs: nothing is sent, credited or delivered.'] : []),
     ...(late > 0 ? [`${late} jobs are late by more than 5 seconds.`] : []),
