@@ -41,7 +41,7 @@ const sdk = () => {
 };
 
 /** The sandbox's folder, and a cache so that dozens of commands load the same code quickly. */
-const folderEnv = () => ({ FLORIN_DATA_DIR: dataDir, NODE_COMPILE_CACHE: path.join(dataDir, 'compiled') });
+const folderEnv = () => ({ FLORIN_DATA_DIR: dataDir });
 
 /** A command on the running sandbox. */
 const command = (words: readonly string[], env: Record<string, string> = {}): Promise<Finished> =>

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { giveInput } from './give-input.ts';
+import { FLORIN, FLORIN_SOURCE } from './programs.ts';
 
-const BIN = path.resolve(import.meta.dirname, '..', 'packages', 'cli', 'bin', 'florin.js');
 const READY_MS = 45_000;
 const STOPPED_MS = 10_000;
 
@@ -18,10 +18,12 @@ interface RunOptions {
   /** Added to this process's environment; undefined takes a variable away. */
   env?: Record<string, string | undefined>;
   input?: string;
-  /** Program to run the command with; this Node by default. */
+  /** Program to run the command's sources with; by default this Node runs the bundle of them. */
   node?: string;
   cwd?: string;
 }
+
+const programOf = ({ node }: RunOptions) => (node === undefined ? FLORIN : FLORIN_SOURCE);
 
 /** Nothing of the person who runs the tests reaches the command. */
 function cleanEnvironment(added: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
@@ -47,7 +49,7 @@ function watch(child: ChildProcess): { printed: Finished; closed: Promise<Finish
 
 /** Runs `florin …` to its end. */
 export async function florin(words: readonly string[], options: RunOptions = {}): Promise<Finished> {
-  const child = spawn(options.node ?? process.execPath, [BIN, ...words], {
+  const child = spawn(options.node ?? process.execPath, [programOf(options), ...words], {
     env: cleanEnvironment(options.env),
     cwd: options.cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -87,7 +89,7 @@ export interface Follower {
 
 /** Starts `florin …` that goes on until it is stopped. */
 export function follow(words: readonly string[], options: RunOptions = {}): Follower {
-  const child = spawn(options.node ?? process.execPath, [BIN, ...words], {
+  const child = spawn(options.node ?? process.execPath, [programOf(options), ...words], {
     env: cleanEnvironment(options.env),
     cwd: options.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -114,7 +116,7 @@ export interface Sandbox {
 /** `florin start` on a folder, as a person gives it; resolves when it has said that it runs. */
 export async function startSandbox(dataDir: string, options: RunOptions = {}): Promise<Sandbox> {
   const words = ['start', '--port', '0', '--data-dir', dataDir];
-  const child = spawn(options.node ?? process.execPath, [BIN, ...words], {
+  const child = spawn(options.node ?? process.execPath, [programOf(options), ...words], {
     env: cleanEnvironment(options.env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -32,11 +32,8 @@ export function useSandbox() {
     await sandbox?.stop('SIGTERM');
     rmSync(dataDir, { recursive: true, force: true });
   }, START_MS);
-  // Dozens of commands load the same code: they share a cache of what Node compiled.
   const command = (words: readonly string[], env: Record<string, string> = {}) =>
-    florin(words, {
-      env: { FLORIN_DATA_DIR: dataDir, NODE_COMPILE_CACHE: path.join(dataDir, 'compiled'), ...env },
-    });
+    florin(words, { env: { FLORIN_DATA_DIR: dataDir, ...env } });
   return {
     dataDir: () => dataDir,
     /** A file of the data folder, as JSON. */

@@ -17,9 +17,9 @@ import { promisify } from 'node:util';
 import { Florin } from '@florin/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from './free-port.ts';
+import { FLORIN } from './programs.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const FLORIN = path.join(ROOT, 'packages/cli/bin/florin.js');
 const NO_RUN = 'no-run: ';
 const LONG = { timeout: 300_000 };
 const POLL = { timeout: 120_000, interval: 200 };

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { NODE_PROCESS } from '../programs.ts';
 import { type FaultProxy, openFaultProxy } from './proxy.ts';
 
 const LOG_LINES_KEPT = 400;
-const PROGRAM = path.join(import.meta.dirname, 'node-process.ts');
 const UNPROMPTED = /unhandled|uncaught/i;
 
 export type Role = 'serve' | 'work';
@@ -96,7 +95,7 @@ export class NodeUnderTest {
   /** @throws with the end of its log where it does not come up */
   async start({ crashPoint, stopPoint }: StartOptions = {}): Promise<void> {
     const { masterKey, env, role } = this.#options;
-    const child = spawn(process.execPath, [PROGRAM, role], {
+    const child = spawn(process.execPath, [NODE_PROCESS, role], {
       env: {
         PATH: process.env.PATH,
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

@@ -9,6 +9,7 @@ import { by, connect, mined, PAYER } from '../../scripts/local-chain.ts';
 import { readNetworksFile } from '../../scripts/networks-file.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
 import { giveInput } from '../give-input.ts';
+import { FLORIN } from '../programs.ts';
 import { WORDS } from '../signer/signer-process.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -49,11 +50,10 @@ describe.skipIf(!hasAnvil())('docs/live.md, and docs/recipes/wallet-subscription
   beforeAll(() => {
     mkdirSync(bin);
     const node = process.execPath;
-    const florin = path.join(ROOT, 'packages/cli/bin/florin.js');
-    command('npx', `shift; exec ${node} ${florin} "$@"`);
+    command('npx', `shift; exec ${node} ${FLORIN} "$@"`);
     command(
       'npm',
-      `if [ "$1" = start ]; then exec ${node} ${florin} start --port 0 --json; fi
+      `if [ "$1" = start ]; then exec ${node} ${FLORIN} start --port 0 --json; fi
 shift 2
 if [ $# = 0 ]; then exec ${node} ${ROOT}/scripts/chains.ts --port 0 --solana-port 0 --tron-port 0 --block-time 1 --json; fi
 shift

@@ -15,6 +15,7 @@ import { approversOf } from '../../packages/signer/src/approvals.ts';
 import { addressOf, factsOfWords } from '../../packages/signer/src/index.ts';
 import { florin } from '../florin-command.ts';
 import { giveInput } from '../give-input.ts';
+import { FLORIN } from '../programs.ts';
 import {
   makeSignerFolder,
   PASSPHRASE,
@@ -27,7 +28,6 @@ import {
 // Each test starts several processes.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const BIN = path.resolve(import.meta.dirname, '../../packages/cli/bin/florin.js');
 const folder = mkdtempSync(path.join(tmpdir(), 'florin-signer-commands-'));
 const at = (name: string) => path.join(folder, name);
 let files: SignerFolder;
@@ -50,7 +50,7 @@ async function initTyping(name: string, change: (words: string) => string) {
   const words = ['--key-file', at(`${name}.json`), '--journal', at(`${name}.journal`)];
   const child = spawn(
     process.execPath,
-    [BIN, 'signer', 'init', ...words, '--passphrase-file', files.passphraseFile, '--json'],
+    [FLORIN, 'signer', 'init', ...words, '--passphrase-file', files.passphraseFile, '--json'],
     { stdio: ['pipe', 'pipe', 'pipe'] },
   );
   let [shown, printed, told] = ['', '', false];

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { createJournal, factsOfWords, writeKeyFile } from '../../packages/signer/src/index.ts';
 import { policyText } from '../../packages/signer/src/test-policy.ts';
-
-const BIN = path.resolve(import.meta.dirname, '../../packages/cli/bin/florin.js');
+import { FLORIN } from '../programs.ts';
 
 export const WORDS = `${'abandon '.repeat(23)}art`;
 export const PASSPHRASE = 'correct horse battery';
@@ -60,7 +59,7 @@ export async function startSigner(
   ]);
   const child = spawn(
     process.execPath,
-    [BIN, 'signer', 'run', ...words, '--listen', `unix:${socket}`, '--json'],
+    [FLORIN, 'signer', 'run', ...words, '--listen', `unix:${socket}`, '--json'],
     {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
