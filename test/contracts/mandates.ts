@@ -1,6 +1,6 @@
 import { type Account, type Address, type Hex, keccak256, parseEventLogs, toHex, zeroHash } from 'viem';
 import { Collector, type TestUSDC, TestUSDT } from '../../contracts/artifacts/index.ts';
-import { MANDATE_TYPES } from '../../packages/server/src/chains/evm/contracts.ts';
+import { MANDATE_TYPES } from '../../packages/server/src/chains/collector/abi.ts';
 import { account, by, type Contract, freshAddress, LocalNode, OWNER } from './local-node.ts';
 
 export { MANDATE_TYPES };

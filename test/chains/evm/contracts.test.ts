@@ -1,8 +1,9 @@
 import { type Address, bytesToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as compiled from '../../../contracts/artifacts/index.ts';
+import { COLLECTOR_ABI } from '../../../packages/server/src/chains/collector/abi.ts';
 import * as copied from '../../../packages/server/src/chains/evm/artifacts.ts';
-import { COLLECTOR_ABI, delegationTo } from '../../../packages/server/src/chains/evm/contracts.ts';
+import { delegationTo } from '../../../packages/server/src/chains/evm/contracts.ts';
 import {
   batchPayoutDeployment,
   DETERMINISTIC_DEPLOYER,

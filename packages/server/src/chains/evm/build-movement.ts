@@ -8,12 +8,13 @@ import {
   sweeperDeployment,
 } from '@florin/signer/contracts';
 import { type Address, bytesToHex, encodeFunctionData } from 'viem';
+import { knownTerms, openData, readSignature } from '../collector/mandates.ts';
 import { type KeyRef, type Movement, rotatedEpochOf, UnbuildableTransfer } from '../port/port.ts';
 import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit } from './gas.ts';
-import { activateData, collectorOf, knownTerms, openData, readSignature } from './mandates.ts';
+import { activationData, collectorOf, siteOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { Call } from './transaction.ts';
 
@@ -92,7 +93,8 @@ export function buildMovementCall(
     case 'activate': {
       assertSender(keyRef, 'hot', movement.kind);
       const { mandate, signature, permit } = movement;
-      const data = activateData(knownTerms(network, wallets, mandate), readSignature(signature), permit);
+      const terms = knownTerms(siteOf(network), wallets, mandate);
+      const data = activationData(terms, readSignature(signature), permit);
       const { asset, payer } = mandate;
       const call = plainCall(
         collectorOf(network),

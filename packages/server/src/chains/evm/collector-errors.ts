@@ -1,21 +1,13 @@
-import { decodeErrorResult, decodeFunctionData, type Hex } from 'viem';
+import type { Hex } from 'viem';
+import { chargeFaultOf, errorName } from '../collector/errors.ts';
 import type { ChargeFault } from '../port/port.ts';
 import { NodeError } from '../rpc/node.ts';
-import { COLLECTOR_ABI } from './contracts.ts';
 import { type NodeReads, readQuantity, readRecord, toQuantity } from './node-answers.ts';
 import type { Call } from './transaction.ts';
 
-/** The collector's errors in the words of the port. */
-const FAULTS: Readonly<Record<string, ChargeFault>> = {
-  InsufficientBalance: 'insufficient_balance',
-  InsufficientAllowance: 'insufficient_allowance',
-  CapExceeded: 'cap_exceeded',
-  BadWindow: 'cap_exceeded',
-  TooManySubscriptions: 'cap_exceeded',
-  MandateRevoked: 'mandate_revoked',
-  MandateMissing: 'insufficient_allowance',
-  OutsideTerm: 'insufficient_allowance',
-};
+/** What a call gave back that a node refused; undefined for every other answer. */
+export const revertedIn = (answer: unknown): unknown =>
+  answer instanceof NodeError ? answer.data : undefined;
 
 /**
  * Why a charge that is in that block has failed: receipts do not say, so the same call is made once more, as of its block
@@ -39,37 +31,13 @@ export async function findChargeFault(
   ]);
   const time = Number(readQuantity(readRecord(block, 'the block').timestamp, 'timestamp'));
   for (const answer of answers) {
-    const fault = chargeFaultOf(answer, data, time);
+    const fault = chargeFaultOf(revertedIn(answer), data, time);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-/**
- * Why the collector refused a charge that was tried as a call.
- *
- * @param time of the block that it was tried as of, Unix seconds
- */
-export function chargeFaultOf(answer: unknown, data: Hex, time: number): ChargeFault | undefined {
-  const name = errorName(answer);
-  if (name === undefined) return undefined;
-  return isLate(name, data, time) ? 'too_late' : FAULTS[name];
-}
-
-/** As the contract has it: a window has ended at most so long ago. */
-const WINDOW_LATE_SECONDS = 7 * 86_400;
-
-/** Whether the charge was good until its window, or the mandate's term, was over. */
-function isLate(name: string, data: Hex, time: number): boolean {
-  if (name !== 'BadWindow' && name !== 'OutsideTerm') return false;
-  const call = decodeFunctionData({ abi: COLLECTOR_ABI, data });
-  if (call.functionName !== 'charge') return false;
-  const [{ end }, { windowStart, windowEnd }] = call.args;
-  if (name === 'BadWindow') return windowEnd + WINDOW_LATE_SECONDS <= time;
-  return end !== 0 && end <= time && windowStart < end;
-}
-
-export const isRefusedAs = (answer: unknown, name: string): boolean => errorName(answer) === name;
+export const isRefusedAs = (answer: unknown, name: string): boolean => errorName(revertedIn(answer)) === name;
 
 /**
  * The error with which the collector would refuse that call, as of the newest block.
@@ -78,21 +46,11 @@ export const isRefusedAs = (answer: unknown, name: string): boolean => errorName
  */
 export async function findRefusal(
   node: NodeReads,
-  { to, data }: Pick<Call, 'to' | 'data'>,
+  { to, data }: { to: string; data: Hex },
   sender: string,
 ): Promise<string | undefined> {
   const [answer] = await node.callMany([
     { method: 'eth_call', params: [{ from: sender, to, data }, 'latest'] },
   ]);
-  return errorName(answer);
-}
-
-function errorName(answer: unknown): string | undefined {
-  const data = answer instanceof NodeError ? answer.data : undefined;
-  if (typeof data !== 'string' || !/^0x[0-9a-f]{8}$/i.test(data)) return undefined;
-  try {
-    return decodeErrorResult({ abi: COLLECTOR_ABI, data: `0x${data.slice(2)}` }).errorName;
-  } catch {
-    return undefined;
-  }
+  return errorName(revertedIn(answer));
 }

@@ -1,6 +1,7 @@
 import { type Address, decodeFunctionData, type Hex } from 'viem';
+import { COLLECTOR_ABI } from '../collector/abi.ts';
 import { BatchPayout, Sweeper } from './artifacts.ts';
-import { COLLECTOR_ABI, TOKEN_ABI } from './contracts.ts';
+import { TOKEN_ABI } from './contracts.ts';
 import type { Call } from './transaction.ts';
 
 /** What a transaction of ours moves, as its own bytes say: they name contract, token and group, whatever is configured now. */

@@ -1,4 +1,5 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, hashDomain } from 'viem';
+import { walletJson } from '../collector/wallet-json.ts';
 import type { Mandate, MandateRequest, MandateSetup, PermitState, SignedPermit } from '../port/port.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
 import { toAddress, tokenOf } from './build-transfer.ts';
@@ -8,7 +9,6 @@ import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { readBytes, readQuantity, readRecord, unusable } from './node-answers.ts';
 import { permitWords } from './permit-words.ts';
-import { walletJson } from './wallet-json.ts';
 
 // Approvals by signature (EIP-2612). USDC has them and USDT has not: the token is asked, so that no table names it.
 

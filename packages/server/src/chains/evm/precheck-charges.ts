@@ -1,4 +1,7 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import type { Address } from 'viem';
+import { triedFaultOf } from '../collector/errors.ts';
+import { chargeData, knownTerms, readSignature } from '../collector/mandates.ts';
+import { accountData, readAccountAt } from '../collector/read.ts';
 import type { Movement } from '../port/port.ts';
 import { ChainUnavailable, UnbuildableTransfer } from '../port/port-errors.ts';
 import type { ChargeFault, ChargeTerms, MandateState } from '../port/port-mandates.ts';
@@ -9,13 +12,11 @@ import type {
   SignedMandate,
 } from '../port/port-precheck.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
-import { chargeData } from './build-charge.ts';
 import type { MovementWallets } from './build-movement.ts';
-import { chargeFaultOf, isRefusedAs } from './collector-errors.ts';
-import { COLLECTOR_ABI } from './contracts.ts';
+import { isRefusedAs, revertedIn } from './collector-errors.ts';
 import { priceOf } from './fees.ts';
 import { type GasUse, gasLimit } from './gas.ts';
-import { accountIdOf, activateData, collectorOf, knownTerms, readSignature } from './mandates.ts';
+import { activationData, collectorOf, siteOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { readFeeHistory, readQuantity, readRecord, readsOf, toQuantity } from './node-answers.ts';
@@ -83,7 +84,7 @@ async function readStates(
   ];
   const mandates = [...new Map(all.map((mandate) => [mandate.mandateId, mandate])).values()];
   if (mandates.length === 0) return new Map();
-  const states = await readMandates({ node, network, collector: collectorOf(network) }, mandates, 'latest');
+  const states = await readMandates({ node, network }, mandates, 'latest');
   return new Map(
     states.flatMap((state, i): [string, MandateState][] => {
       const mandate = mandates[i];
@@ -98,35 +99,28 @@ interface ReadAccount extends Pick<ChargesPrecheck, 'isAccountMissing' | 'isOthe
 }
 
 async function readAccount({ network, node, wallets }: MerchantOnNetwork): Promise<ReadAccount> {
-  const args = [accountIdOf(wallets)] as const;
-  const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args });
-  const params = [{ to: collectorOf(network), data }, 'latest'];
+  const params = [{ to: collectorOf(network), data: accountData(wallets) }, 'latest'];
   const answer = await readsOf(node).agreed('eth_call', params);
-  try {
-    const result = decodeFunctionResult({
-      abi: COLLECTOR_ABI,
-      functionName: 'accountAt',
-      data: `0x${String(answer).slice(2)}`,
-    });
-    const [owner, operator, home] = result;
-    const isAccountMissing = BigInt(owner) === 0n;
-    return {
-      home: isAccountMissing ? wallets.hot : home,
-      isAccountMissing,
-      isOtherOperator: !isAccountMissing && BigInt(operator) !== BigInt(wallets.hot),
-    };
-  } catch (error) {
-    throw new ChainUnavailable('erc20', 'the account at the collector is unreadable', error);
-  }
+  const account = readAccountAt(`0x${String(answer).slice(2)}`);
+  if (account === undefined)
+    throw new ChainUnavailable('erc20', 'the account at the collector is unreadable');
+  const [owner, operator, home] = account;
+  const isAccountMissing = BigInt(owner) === 0n;
+  return {
+    home: isAccountMissing ? wallets.hot : home,
+    isAccountMissing,
+    isOtherOperator: !isAccountMissing && BigInt(operator) !== BigInt(wallets.hot),
+  };
 }
 
 async function findFaults(
   { network, node, wallets }: MerchantOnNetwork,
   charges: readonly ChargeTerms[],
 ): Promise<Pick<ChargesPrecheck, 'faults' | 'unclear'>> {
+  const site = siteOf(network);
   const tried = charges.map((charge) => {
-    const data = chargeData(network, wallets, charge);
-    const params = [{ from: wallets.hot, to: collectorOf(network), data }, 'latest'];
+    const data = chargeData(site, wallets, charge);
+    const params = [{ from: wallets.hot, to: site.collector, data }, 'latest'];
     return { chargeId: charge.chargeId, data, call: { method: 'eth_call', params } satisfies NodeRequest };
   });
   const answers = await node.callMany(tried.map(({ call }) => call));
@@ -141,31 +135,27 @@ async function findFaults(
   const faults = new Map<string, ChargeFault>();
   const unclear = new Set<string>();
   for (const [i, { chargeId, data, answer }] of refused.entries()) {
-    const fault = faultOf(answer, data, time);
-    if (fault !== undefined && faultOf(agreed[i], data, time) === fault) faults.set(chargeId, fault);
+    const fault = triedFaultOf(revertedIn(answer), data, time);
+    if (fault !== undefined && triedFaultOf(revertedIn(agreed[i]), data, time) === fault)
+      faults.set(chargeId, fault);
     else unclear.add(chargeId);
   }
   return { faults, unclear };
 }
-
-/** The token is not paused, so what it refuses to move is frozen: to a charge as good as not there. */
-const faultOf = (answer: unknown, data: Hex, time: number): ChargeFault | undefined =>
-  isRefusedAs(answer, 'TransferFailed') ? 'insufficient_balance' : chargeFaultOf(answer, data, time);
 
 /** @throws ChainUnavailable, UnbuildableTransfer */
 export async function checkMandate(
   { network, node, wallets }: MerchantOnNetwork,
   { mandate, signature, permit }: SignedMandate,
 ): Promise<CheckedMandate> {
-  const data = activateData(knownTerms(network, wallets, mandate), readSignature(signature));
+  const data = activationData(knownTerms(siteOf(network), wallets, mandate), readSignature(signature));
   // Before the allowance: a permit that is spent by now is in what the wallet allows.
   const permitState = permit === undefined ? null : await checkPermit({ network, node }, { mandate, permit });
-  const collector = collectorOf(network);
-  const [state] = await readMandates({ node, network, collector }, [mandate], 'latest');
+  const [state] = await readMandates({ node, network }, [mandate], 'latest');
   if (state === undefined) throw new Error('an answer has as many states as mandates');
   // With the gas that the transaction has: a contract's wallet that needs more would fail in it each time.
   const gas = toQuantity(gasLimit({ kind: 'activate' }, network.feeCeilings.gasPerTransaction));
-  const call = { from: wallets.hot, to: collector, data, gas };
+  const call = { from: wallets.hot, to: collectorOf(network), data, gas };
   const [answer] = await node.agreedMany([{ method: 'eth_call', params: [call, 'latest'] }]);
   const isTaken = !(answer instanceof NodeError);
   return { ...state, isSignatureRefused: isRefusedAs(answer, 'BadSignature'), isTaken, permit: permitState };

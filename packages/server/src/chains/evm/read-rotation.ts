@@ -1,14 +1,14 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
-import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem';
+import type { Address } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
+import { accountData, readAccountAt } from '../collector/read.ts';
 import type { CollectorAccount, RotatedWallet, RotationFacts } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { readBalances } from './balances.ts';
 import type { MovementWallets } from './build-movement.ts';
-import { COLLECTOR_ABI } from './contracts.ts';
 import { priceOf } from './fees.ts';
 import { type GasUse, gasLimit } from './gas.ts';
-import { accountIdOf, collectorOf } from './mandates.ts';
+import { collectorOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { type NodeReads, readFeeHistory, readQuantity, readRecord, readsOf } from './node-answers.ts';
@@ -102,28 +102,21 @@ async function readCollectorAccount({
   node,
   wallets,
 }: MerchantOnNetwork): Promise<CollectorAccount> {
-  const id = accountIdOf(wallets);
-  const data = encodeFunctionData({ abi: COLLECTOR_ABI, functionName: 'accountAt', args: [id] });
   const reads = readsOf(node);
   const owner = await readTank(reads, wallets.owner);
-  const answer = await reads.agreed('eth_call', [{ to: collectorOf(network), data }, 'latest']);
-  try {
-    const [own, operator, home, nextHome, movesAt] = decodeFunctionResult({
-      abi: COLLECTOR_ABI,
-      functionName: 'accountAt',
-      data: `0x${String(answer).slice(2)}`,
-    });
-    const isMissing = BigInt(own) === 0n;
-    return {
-      isMissing,
-      operator: isMissing ? '' : canonical(operator),
-      home: isMissing ? '' : canonical(home),
-      nextHome: movesAt === 0n ? null : { address: canonical(nextHome), movesAt: Number(movesAt) },
-      owner: { ...owner, isCold: wallets.isOwnerCold },
-    };
-  } catch (error) {
-    throw new ChainUnavailable('erc20', 'the account at the collector is unreadable', error);
-  }
+  const call = { to: collectorOf(network), data: accountData(wallets) };
+  const account = readAccountAt(`0x${String(await reads.agreed('eth_call', [call, 'latest'])).slice(2)}`);
+  if (account === undefined)
+    throw new ChainUnavailable('erc20', 'the account at the collector is unreadable');
+  const [own, operator, home, nextHome, movesAt] = account;
+  const isMissing = BigInt(own) === 0n;
+  return {
+    isMissing,
+    operator: isMissing ? '' : canonical(operator),
+    home: isMissing ? '' : canonical(home),
+    nextHome: movesAt === 0n ? null : { address: canonical(nextHome), movesAt: Number(movesAt) },
+    owner: { ...owner, isCold: wallets.isOwnerCold },
+  };
 }
 
 const canonical = (address: string): string => checkErc20Address(address.toLowerCase()).canonical;

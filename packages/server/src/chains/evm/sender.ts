@@ -1,5 +1,6 @@
 import { delegateDeployment, sweeperDeployment } from '@florin/signer/contracts';
 import type { Address } from 'viem';
+import { mandateSetupOf } from '../collector/mandates.ts';
 import {
   type Broadcast,
   type ChargeSpec,
@@ -44,7 +45,7 @@ import { findRefusal } from './collector-errors.ts';
 import { gasUseOf } from './fee-kinds.ts';
 import { type Fees, presentPrice, priceOf, replacementOf } from './fees.ts';
 import { expectedGas, type GasUse, gasLimit } from './gas.ts';
-import { collectorOf, mandateSetupOf } from './mandates.ts';
+import { siteOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { type NodeReads, readBytes, readFeeHistory, readQuantity, readsOf } from './node-answers.ts';
@@ -158,7 +159,7 @@ export class EvmSender {
   async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
     const { network, node, signer, wallets } = this.#options;
     await assertOwner(signer, wallets).catch(asUnbuildable);
-    return await withPermit({ network, node }, mandateSetupOf(network, this.#own, request), request);
+    return await withPermit({ network, node }, mandateSetupOf(siteOf(network), this.#own, request), request);
   }
 
   async checkMandate(signed: SignedMandate): Promise<CheckedMandate> {
@@ -169,8 +170,7 @@ export class EvmSender {
   async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
     const { network, node, head } = this.#options;
     const { finalHeight: height } = await head();
-    const collector = collectorOf(network);
-    return { height, states: await readMandates({ node, network, collector }, mandates, height) };
+    return { height, states: await readMandates({ node, network }, mandates, height) };
   }
 
   /** `SignedTx.itemIds` is empty: a movement pays nobody. */

@@ -1,10 +1,11 @@
 import { type Address, type Hex, parseEventLogs } from 'viem';
+import { COLLECTOR_ABI } from '../collector/abi.ts';
 import type { Head, SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { BatchPayout, Sweeper } from './artifacts.ts';
 import { findChargeFault } from './collector-errors.ts';
 import { type Content, contentOf } from './content.ts';
-import { COLLECTOR_ABI, TOKEN_ABI } from './contracts.ts';
+import { TOKEN_ABI } from './contracts.ts';
 import {
   type NodeReads,
   readAddress,
