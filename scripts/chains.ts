@@ -211,13 +211,14 @@ function shown<T extends LocalSolana | LocalTron>({ node, tokens, payer }: T) {
 }
 
 /** What a server takes as `networks.trc20` of its networks file. */
-function tronEntry({ node, tokens }: LocalTron): TronEntry {
+function tronEntry({ node, tokens, collector }: LocalTron): TronEntry {
   return {
     name: 'Tron (local node)',
     test: true,
     endpoints: [{ url: node.url, own: true }],
     genesis_hash: node.chain.blockAt(0).id,
     tokens: { USDT: { address: tokens.USDT, decimals: 6 }, USDC: { address: tokens.USDC, decimals: 6 } },
+    contracts: { collector },
     fee_ceilings: { fee_limit: '100000000' },
     explorer: null,
   };

@@ -18,12 +18,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/audit': 800,
   // Large answers have their own time, for all networks. What payers' wallets sign.
   'server/src/chains': 4_000,
-  'server/src/chains/evm': 6_300,
+  // What networks with the collector share: terms, typed data, calls, answers and errors, out of the adapter of Ethereum.
+  'server/src/chains/collector': 450,
+  'server/src/chains/evm': 6_000,
   'server/src/chains/simulated': 4_100,
   // What payers' wallets sign, and a charge.
   'server/src/chains/solana': 3_400,
-  // Large blocks are read in parts that are kept.
-  'server/src/chains/tron': 2_800,
+  // Large blocks are read in parts that are kept. And mandates, with what is tried before charges.
+  'server/src/chains/tron': 3_350,
   'server/src/checkout': 2_800,
   // Passkeys, the pages of sign-in, and what the operator decides came with the accounts of people; then reports, and
   // networks that two operators resume.
@@ -53,9 +55,9 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/subscriptions': 6_300,
   'server/src/tenancy': 500,
   // What an old key may not hold up: moves that are given up, and what is set aside.
-  // And what Tron is given TRX for, and asked before.
+  // And what Tron is given TRX for, and asked before: payments and charges alike.
   // And every cause of a stop.
-  'server/src/transfers': 9_450,
+  'server/src/transfers': 9_530,
   'server/src/webhooks': 2_700,
   // What payers sign on Solana, and its windows, which no contract keeps.
   signer: 9_700,

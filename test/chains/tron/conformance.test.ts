@@ -4,17 +4,17 @@ import { hasAnvil } from '../../contracts/local-node.ts';
 import { TRX } from '../../nodes/tron-stage.ts';
 import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
-import { UNCHARGED_PAYERS } from '../uncharged-payers.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
 import { LosingNode } from './losing-node.ts';
 import { lying } from './lying-node.ts';
+import { mandatePayers } from './mandate-payers.ts';
 
 /** Beyond the minute that a transaction is valid. */
 const EXPIRED_MS = 180_000;
 const FOR_FEES = 1_000 * TRX;
 
 describe.skipIf(!hasAnvil())('Tron', () => {
-  describeChain('Tron', openTron, { charges: false });
+  describeChain('Tron', openTron);
 });
 
 /** Nodes that say of each payment that it would pass: what fails is signed, too. */
@@ -35,6 +35,8 @@ async function openTron(): Promise<ChainEnvironment> {
   await local.owner(local.token('USDC'), 'blacklist(address)', [rejecting]);
   const chain = local.open(node);
   const hot = await chain.sender('hot');
+  const payers = mandatePayers(local);
+  await local.openAccount(chain);
   // As a process keeps them.
   const wallets = new Map<number, typeof chain>();
   const recipient = (number: number) => local.wallet(`recipient ${number}`);
@@ -68,8 +70,7 @@ async function openTron(): Promise<ChainEnvironment> {
     },
     pay: (transfers) => local.pay(transfers),
     payer: (number) => recipient(7_100 + number),
-    signingPayer: (number) => recipient(7_200 + number),
-    ...UNCHARGED_PAYERS,
+    ...payers,
     outage: async (isOn) => {
       if (isOn) endpoint.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
       else endpoint.faults.clear();

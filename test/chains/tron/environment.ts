@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import { TestTronUSDT, TestUSDC } from '../../../contracts/artifacts/index.ts';
+import { Collector, TestTronUSDT, TestUSDC } from '../../../contracts/artifacts/index.ts';
 import { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
 import { type FeedOptions, TronFeed } from '../../../packages/server/src/chains/tron/feed.ts';
 import type { TronNetwork } from '../../../packages/server/src/chains/tron/network.ts';
@@ -22,6 +22,7 @@ import {
 } from '../../nodes/tron-stage.ts';
 import type { PayerTransfer } from '../conformance-environment.ts';
 import { BATCHER, batchData } from '../evm/batcher.ts';
+import { nextSigning } from '../next-signing.ts';
 import { KEYS, TronKeySigner } from './key-signer.ts';
 
 /** Confirmations of a final block. */
@@ -67,12 +68,14 @@ export class TronEnvironment {
       USDT: { contract: await deploy('USDT', TestTronUSDT.bytecode) },
       USDC: { contract: await deploy('USDC', TestUSDC.bytecode) },
     };
+    const collector = await deploy('Collector', Collector.bytecode);
     const network: TronNetwork = {
       name: 'Tron for tests',
       isTest: true,
       endpoints: [{ url: node.url, isOwn: true }],
       genesisHash: node.chain.blockAt(0).id,
       tokens,
+      collector,
       feeCeilings: { feeLimit: 100_000_000n },
       explorer: null,
     };
@@ -125,6 +128,7 @@ export class TronEnvironment {
       feed: feed instanceof TronFeed ? feed : this.feed(node, feed, network),
       wallets: {
         hot,
+        owner: KEYS.owner(account).address,
         resource: KEYS.hot(0).address,
         deposit: (index) => KEYS.deposit(account, index).address,
       },
@@ -171,6 +175,40 @@ export class TronEnvironment {
     await this.mine(depth - 1);
     if (remine) for (const tx of undone) chain.pool.set(tx.id, tx);
     await this.mine(1);
+  }
+
+  /** Of the newest block. */
+  async balanceOf(asset: Asset, owner: string): Promise<bigint> {
+    const to = accountOfTron(this.token(asset));
+    const data = `0x70a08231${hex(owner).slice(2).padStart(64, '0')}`;
+    const { data: held } = await this.node.chain.callAt({ from: to, to, data }, this.node.chain.head);
+    return BigInt(held);
+  }
+
+  /** The merchant's account at the collector, as the service opens it. */
+  async openAccount(chain: TronChain): Promise<void> {
+    this.node.fund(KEYS.hot(0).address, 10_000 * TRX);
+    const tx = await chain.buildMovement({
+      signing: nextSigning(),
+      keyRef: 'tank',
+      movement: { kind: 'account' },
+    });
+    await chain.broadcast(tx);
+    await this.mine(FINAL_BLOCKS);
+    const { state } = await chain.status(tx);
+    if (state !== 'final') throw new Error(`the account is ${state}`);
+  }
+
+  /** Transactions of payers, in one block that they share. */
+  async sendTogether(list: readonly Signed[]): Promise<void> {
+    const ids: string[] = [];
+    for (const signed of list) ids.push(await this.#put(signed));
+    for (const id of ids) this.#paid.add(id);
+    await this.mine(1);
+    for (const id of ids) {
+      const result = this.node.chain.included.get(id)?.receipt.result;
+      if (result !== 'SUCCESS') throw new Error(`a payer's transaction failed: ${result}`);
+    }
   }
 
   /** A wallet that anybody can pay from. */

@@ -15,6 +15,8 @@ export const KEYS = new TronAccounts(TEST_SEED);
 export class TronKeySigner extends AttemptSigner<'trc20'> {
   /** In sun. */
   topUps: { gasTopUp: bigint; gasTopUpsLeft: bigint } | undefined;
+  /** Whose charges it signs; undefined: it does not say. */
+  collector: string | null | undefined;
 
   /** Without times, reference block and fee limit, which follow the chain. */
   protected contentsOf({ unsigned }: Asked): string {
@@ -28,8 +30,9 @@ export class TronKeySigner extends AttemptSigner<'trc20'> {
     return toHex(encodeTronTransaction({ ...dated, contract, feeLimit: 0n }));
   }
 
-  async tronTopUps() {
-    return this.topUps;
+  async tronLimits() {
+    const { topUps = { gasTopUp: 10n ** 12n, gasTopUpsLeft: 10n ** 12n }, collector = null } = this;
+    return this.topUps === undefined && this.collector === undefined ? undefined : { collector, ...topUps };
   }
 
   protected isReplacement(): boolean {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port.ts';
 import { CheckedTron, checkTronEndpoints } from '../../../packages/server/src/chains/tron/checked-tron.ts';
+import { chainIdOf } from '../../../packages/server/src/chains/tron/mandates.ts';
 import type { TronNetwork } from '../../../packages/server/src/chains/tron/network.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
@@ -54,7 +55,10 @@ describe.skipIf(!hasAnvil())('what endpoints of Tron are checked for', () => {
     other.view.constant = false;
     expect(await problemsOf()).toEqual([
       [],
-      ['USDT', 'USDC'].map((asset) => `tokens.${asset} ${local.token(asset as 'USDT')} ${off}`),
+      [
+        ...(['USDT', 'USDC'] as const).map((asset) => `tokens.${asset} ${local.token(asset)} ${off}`),
+        `contracts.collector ${local.network.collector} ${off}`,
+      ],
     ]);
     Object.assign(other.view, { constant: true, history: false });
     expect(await problemsOf()).toEqual([
@@ -63,6 +67,23 @@ describe.skipIf(!hasAnvil())('what endpoints of Tron are checked for', () => {
     ]);
     other.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
     expect(await problemsOf()).toEqual([[], [expect.stringMatching(/./)]]);
+  });
+
+  test('a collector is known by the id that it gives a mandate: another contract, or another number of the network, is told', async () => {
+    const wrong =
+      "is not the collector, or sees another number of the network than the end of its first block's id";
+    const collector = local.unlisted;
+    const line = `contracts.collector ${collector} ${wrong}`;
+    expect(await problemsOf({ collector })).toEqual([[line], [line]]);
+    const nobody = local.wallet('whoever is no collector');
+    expect((await problemsOf({ collector: nobody }))[0]?.[0]).toContain(
+      `contracts.collector ${nobody} is no contract`,
+    );
+    expect(await problemsOf({ collector: null })).toEqual([[], []]);
+    await local.node.chain.evm.setChainId(1);
+    expect((await problemsOf())[0]).toEqual([`contracts.collector ${local.network.collector} ${wrong}`]);
+    await local.node.chain.evm.setChainId(chainIdOf(local.network));
+    expect(await problemsOf()).toEqual([[], []]);
   });
 
   test('what is no token stops the network, with one line in the log, and nothing is read of it', async () => {

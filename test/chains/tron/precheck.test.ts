@@ -179,7 +179,7 @@ describe.skipIf(!hasAnvil())('before anything is signed on Tron', () => {
     expect((await merchant.precheck(request)).tank).toMatchObject({ topUpMax: 7n, topUpsLeft: 11n });
     local.signer.topUps = undefined;
     const away = Object.assign(Object.create(local.signer) as typeof local.signer, {
-      tronTopUps: () => Promise.reject(new SignerUnavailable('trc20', 'away')),
+      tronLimits: () => Promise.reject(new SignerUnavailable('trc20', 'away')),
     });
     expect((await local.open(node, { signer: away }).precheck(request)).tank.topUpMax).toBe(0n);
     for (const movement of [

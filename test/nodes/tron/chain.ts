@@ -61,7 +61,10 @@ export class TronChain {
     // Enough blocks until something is solid fit between then and now.
     const now = Math.floor((await chain.evm.time()) / 3) * BLOCK_MS;
     const time = now - (chain.solidDepth + 5) * BLOCK_MS;
-    chain.blocks.push(chain.#nextBlock(time, await chain.evm.height()));
+    const first = chain.#nextBlock(time, await chain.evm.height());
+    chain.blocks.push(first);
+    // What contracts see as the number of the network: the last 4 bytes of its first block's id.
+    await chain.evm.setChainId(Number.parseInt(first.id.slice(-8), 16));
     return chain;
   }
 

@@ -50,6 +50,10 @@ export class Evm {
     return Number(await this.#rpc('eth_blockNumber', []));
   }
 
+  async setChainId(number: number): Promise<void> {
+    await this.#rpc('anvil_setChainId', [number]);
+  }
+
   async snapshot(): Promise<string> {
     return String(await this.#rpc('evm_snapshot', []));
   }

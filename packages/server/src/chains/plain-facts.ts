@@ -9,7 +9,7 @@ interface NamedNetwork {
 }
 
 /**
- * The facts of a network without mandates, which payers' wallets are not asked to add.
+ * The facts of a network without a collector, which payers' wallets are not asked to add.
  *
  * @param addressOf a token's contract or mint; undefined: it is not taken there
  */

@@ -2,9 +2,15 @@ import { parseAbi } from 'viem';
 
 // The same contract stands on each network whose machine is Ethereum's.
 
+const MANDATE =
+  'struct Mandate { address payer; address token; bytes32 account; uint64 cap; uint32 period; uint16 subscriptions; uint40 start; uint40 end; bytes32 salt; }';
+
+/** The question by which the contract is known. */
+export const PROBE_ABI = parseAbi([MANDATE, 'function mandateIdOf(Mandate mandate) view returns (bytes32)']);
+
 /** What we call of the collector, and what it says. */
 export const COLLECTOR_ABI = parseAbi([
-  'struct Mandate { address payer; address token; bytes32 account; uint64 cap; uint32 period; uint16 subscriptions; uint40 start; uint40 end; bytes32 salt; }',
+  MANDATE,
   'struct Charge { bytes32 id; bytes32 subscription; uint64 amount; uint32 windowStart; uint32 windowEnd; }',
   'struct Permit { uint256 value; uint256 deadline; uint8 v; bytes32 r; bytes32 s; }',
   'struct Query { bytes32 mandate; address token; address payer; }',

@@ -3,7 +3,7 @@ import { bytesToHex, encodeFunctionData, type Hex, hashTypedData, keccak256, str
 import type { ChargeTerms, Mandate, MandateRequest, MandateSetup } from '../port/port.ts';
 import { UnbuildableTransfer } from '../port/port-errors.ts';
 import { PERIOD_SECONDS_MIN } from '../port/port-mandates.ts';
-import { COLLECTOR_ABI, MANDATE_TYPES } from './abi.ts';
+import { COLLECTOR_ABI, MANDATE_TYPES, PROBE_ABI } from './abi.ts';
 import { accountIdOf, type CollectorSite, type MandateHolder } from './site.ts';
 import { walletJson } from './wallet-json.ts';
 
@@ -49,9 +49,21 @@ export type MandateTerms = ReturnType<typeof termsOf>;
 const isWithin = (number: number, least: number, most: number) =>
   Number.isSafeInteger(number) && number >= least && number <= most;
 
-export function typedDataOf({ chainId, collector }: CollectorSite, message: MandateTerms) {
+function typedDataOf({ chainId, collector }: CollectorSite, message: MandateTerms) {
   const domain = { name: 'Florin Collector', version: '1', chainId, verifyingContract: collector };
   return { domain, types: MANDATE_TYPES, primaryType: 'Mandate', message } as const;
+}
+
+/** The id of a mandate that nobody signs: no other code answers so, and none for which the network has another number. */
+export function probeOf(site: CollectorSite): { data: Hex; answer: Hex } {
+  const { collector } = site;
+  const account = accountIdOf({ owner: collector, first: collector });
+  const term = { cap: 1n, period: 1, subscriptions: 1, start: 0, end: 1 };
+  const terms = { payer: collector, token: collector, account, ...term, salt: account };
+  return {
+    data: encodeFunctionData({ abi: PROBE_ABI, functionName: 'mandateIdOf', args: [terms] }),
+    answer: hashTypedData(typedDataOf(site, terms)),
+  };
 }
 
 /** As `termsOf`. @throws UnbuildableTransfer where the mandate's id is that of other terms */

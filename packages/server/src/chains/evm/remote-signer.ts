@@ -120,11 +120,11 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return rules && { collector: rules.collector, ...topUpsOf(rules) };
   }
 
-  /** What wallets on Tron are given, in sun. @throws SignerUnavailable */
-  async tronTopUps(): Promise<TopUpLimits | undefined> {
+  /** As `limits`, for Tron; in sun. @throws SignerUnavailable */
+  async tronLimits(): Promise<HolderLimits | undefined> {
     const { networks } = await orUnavailable(this.#recentStatus(), 'trc20');
     const rules = networks.find((one) => one.network === 'trc20');
-    return rules && topUpsOf(rules);
+    return rules && { collector: rules.collector, ...topUpsOf(rules) };
   }
 
   close(): void {

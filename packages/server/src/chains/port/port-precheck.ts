@@ -103,8 +103,8 @@ export interface CheckedMandate extends MandateState {
   permit: PermitState | null;
 }
 
-/** As of the newest block. */
-export interface ChargesPrecheck extends Pick<Precheck, 'refused' | 'native' | 'tank'> {
+/** As of the newest block, but for `native` where wallets have no sequence: that is as of `asOf`. */
+export interface ChargesPrecheck extends Pick<Precheck, 'refused' | 'native' | 'tank' | 'asOf'> {
   /** The most that one charge can cost. */
   fee: bigint;
   /** The most that any transaction of the hot wallet for mandates and charges can cost. */

@@ -10,13 +10,14 @@ import {
 import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { transferCall } from './contract-call.ts';
+import type { CallUse } from './fees.ts';
 import type { TronNetwork } from './network.ts';
 import type { TronWallets } from './reader.ts';
 
 /** What the database keeps. */
 const AMOUNT_MAX = 2n ** 63n - 1n;
 
-interface Payer {
+export interface Payer {
   network: TronNetwork;
   wallets: TronWallets;
   merchantId: string;
@@ -29,7 +30,7 @@ export interface Draft {
   purpose: AskedPurpose;
   sender: string;
   contract: Extract<TronContract, { kind: 'trigger' | 'transfer' }>;
-  isSweep: boolean;
+  use: CallUse;
 }
 
 /**
@@ -56,7 +57,7 @@ export function buildPayment(payer: Payer, spec: TransferSpec): Draft {
   const contract = { kind: 'trigger', owner: sender, contract: token, data } as const;
   const purpose =
     index === null ? transferPurpose(spec) : sweepPurpose(payer, { index, asset: spec.asset, amount });
-  return { purpose, sender, contract, isSweep: index !== null };
+  return { purpose, sender, contract, use: index === null ? 'transfer' : 'sweep' };
 }
 
 /**
@@ -64,9 +65,7 @@ export function buildPayment(payer: Payer, spec: TransferSpec): Draft {
  *
  * @throws UnbuildableTransfer
  */
-export function buildTopUp({ wallets, account }: Payer, movement: Movement): Draft {
-  if (movement.kind !== 'gas')
-    throw new UnbuildableTransfer(`nothing on this network is to ${movement.kind}`);
+export function buildTopUp({ wallets, account }: Payer, movement: Extract<Movement, { kind: 'gas' }>): Draft {
   const { amount, to = 'hot' } = movement;
   const index = to === 'owner' ? null : depositIndexOf(to);
   if (index === null && to !== 'hot')
@@ -79,7 +78,7 @@ export function buildTopUp({ wallets, account }: Payer, movement: Movement): Dra
     purpose,
     sender,
     contract: { kind: 'transfer', owner: sender, to: receiver, amount },
-    isSweep: false,
+    use: 'transfer',
   };
 }
 
@@ -95,8 +94,8 @@ function assertPayable({ network, wallets }: Payer, item: TransferItem): void {
   const check = checkTrc20Address(item.to);
   if (!check.ok) throw refusal(item, `recipient refused (${check.code})`);
   const tokens = Object.values(network.tokens).map(({ contract }) => contract);
-  if ([wallets.hot, wallets.resource, ...tokens].includes(item.to))
-    throw refusal(item, 'the recipient is a wallet of ours or a token');
+  if ([wallets.hot, wallets.resource, network.collector, ...tokens].includes(item.to))
+    throw refusal(item, 'the recipient is a wallet of ours, a token or the collector');
 }
 
 function refusal({ itemId }: TransferItem, why: string): UnbuildableTransfer {

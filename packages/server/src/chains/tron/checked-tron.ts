@@ -1,6 +1,7 @@
 import { ASSETS } from '@florin/contract/money';
 import type { Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
+import { probeOf } from '../collector/mandates.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { RpcEndpoint } from '../rpc/endpoint.ts';
 import { EndpointFailed } from '../rpc/messages.ts';
@@ -8,10 +9,10 @@ import { CheckedRpc, NetworkCheck } from '../rpc/network-check.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
 import type { EndpointReport } from '../rpc/report.ts';
 import { blockRequest, readIds } from './block-infos.ts';
-import { constantCall, DECIMALS, readConstantResult } from './contract-call.ts';
+import { type ConstantResult, constantCall, DECIMALS, readConstantResult } from './contract-call.ts';
 import { identityOf } from './endpoints.ts';
 import { readHeader } from './headers.ts';
-import { tokensByAccount } from './listed-tokens.ts';
+import { siteOf } from './mandates.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode, type TronView } from './node.ts';
 import { isNothing, readResult, unusable } from './node-answers.ts';
@@ -21,39 +22,55 @@ const SIX = 6n;
 /** Blocks among which one with a transaction is looked for. */
 const RECENT = 20n;
 
-/** The tokens of the networks file, and what answers show of them. */
-function tokenQuestions({ tokens }: TronNetwork, view: TronView) {
+/** The contracts of the networks file, and what answers show of them. */
+function contractQuestions(network: TronNetwork, view: TronView) {
+  const { tokens, collector } = network;
   const named = ASSETS.flatMap((asset) => {
     const contract = tokens[asset]?.contract;
-    return contract === undefined ? [] : [{ field: `tokens.${asset}`, contract }];
+    if (contract === undefined) return [];
+    return [{ field: `tokens.${asset}`, contract, data: DECIMALS, faultOf: tokenFault }];
   });
+  const questions = [...named, ...(collector === null ? [] : [collectorQuestion(network, collector)])];
   const method = ofView(view, 'triggerconstantcontract');
-  const requests = named.map(
-    ({ contract }): NodeRequest => ({ method, params: [constantCall(contract, contract, DECIMALS)] }),
+  const requests = questions.map(
+    ({ contract, data }): NodeRequest => ({ method, params: [constantCall(contract, contract, data)] }),
   );
   const findMistakes = (answers: readonly unknown[]): string[] =>
-    named.flatMap(({ field, contract }, i) => {
-      const fault = tokenFault(answers[i]);
+    questions.flatMap(({ field, contract, faultOf }, i) => {
+      const fault = noContract(answers[i]) ?? faultOf(readConstantResult(answers[i]));
       return fault === undefined ? [] : [`${field} ${contract} ${fault}`];
     });
   return { requests, findMistakes };
 }
 
-function tokenFault(answer: unknown): string | undefined {
+/** Payers' signatures are worth nothing where it sees another number of the network, or is another contract. */
+function collectorQuestion(network: TronNetwork, contract: string) {
+  const { data, answer } = probeOf(siteOf(network));
+  const faultOf = ({ data: found }: ConstantResult) =>
+    `0x${found ?? ''}` === answer
+      ? undefined
+      : "is not the collector, or sees another number of the network than the end of its first block's id";
+  return { field: 'contracts.collector', contract, data: data.slice(2), faultOf };
+}
+
+function noContract(answer: unknown): string | undefined {
   // Nobody lives there, or the node does not run calls.
   const { result } = Object(answer);
-  if (answer instanceof NodeError || Object(result).result !== true)
-    return 'is no contract on this chain, or the node runs no constant calls (vm.supportConstant)';
-  const { data } = readConstantResult(answer);
+  return answer instanceof NodeError || Object(result).result !== true
+    ? 'is no contract on this chain, or the node runs no constant calls (vm.supportConstant)'
+    : undefined;
+}
+
+function tokenFault({ data }: ConstantResult): string | undefined {
   return data !== undefined && /^[0-9a-f]{64}$/.test(data) && BigInt(`0x${data}`) === SIX
     ? undefined
     : 'does not have 6 decimals';
 }
 
-/** A node that answers once tokens were found as configured, and compares them each hour. */
+/** A node that answers once tokens and collector were found as configured, and compares them each hour. */
 export class CheckedTron extends CheckedRpc<TronNode> implements TronNode {
   constructor(node: TronNode, network: TronNetwork, log: Logger) {
-    const { requests, findMistakes } = tokenQuestions(network, 'solid');
+    const { requests, findMistakes } = contractQuestions(network, 'solid');
     const check = new NetworkCheck(
       { network: 'trc20', name: network.name, log },
       async () => findMistakes(await node.agreedMany(requests))[0],
@@ -82,7 +99,7 @@ export async function checkTronEndpoints(
     log,
     name,
     identity: identityOf(genesisHash),
-    wire: tronWire(tokensByAccount(network)),
+    wire: tronWire(network),
     restMs: 0,
   };
   try {
@@ -104,13 +121,13 @@ export async function checkTronEndpoints(
   }
 }
 
-/** Tokens and constant calls in both views, and the history of transactions, which a node may have switched off. */
+/** Contracts and constant calls in both views, and the history of transactions, which a node may have switched off. */
 async function findProblems(endpoint: RpcEndpoint, network: TronNetwork): Promise<string[]> {
   const ask = async (requests: readonly NodeRequest[]) =>
     (await endpoint.send(requests)).map((answer) => ('result' in answer ? answer.result : answer.refusal));
   const problems = new Set<string>();
   for (const view of ['head', 'solid'] as const) {
-    const { requests, findMistakes } = tokenQuestions(network, view);
+    const { requests, findMistakes } = contractQuestions(network, view);
     for (const mistake of findMistakes(await ask(requests))) problems.add(mistake);
   }
   const [newest] = await ask([{ method: ofView('solid', 'getblock'), params: [{ detail: false }] }]);

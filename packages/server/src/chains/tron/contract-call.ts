@@ -40,6 +40,8 @@ export const constantCall = (caller: string, contract: string, data: string) => 
 export interface ConstantResult {
   /** Hex; undefined: the call reverts. */
   data: string | undefined;
+  /** Hex: what it gives back where it reverts. */
+  reverted?: string;
   energy: bigint;
 }
 
@@ -54,8 +56,10 @@ export function readConstantResult(answer: unknown): ConstantResult {
   const data = readList(words, 'the words of a call')
     .map((one) => readHex(one, 'a word of a call'))
     .join('');
+  const hasPassed = message === undefined && !isFailed(transaction);
   return {
-    data: message === undefined && !isFailed(transaction) ? data : undefined,
+    data: hasPassed ? data : undefined,
+    ...(!hasPassed && { reverted: data }),
     energy: readNumber(energy, 'the energy of a call'),
   };
 }

@@ -2,14 +2,13 @@ import type { ChainIdentity } from '../rpc/endpoint.ts';
 import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
 import type { RpcAnswer } from '../rpc/messages.ts';
 import { type Header, readHeader } from './headers.ts';
-import { tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode, type TronView } from './node.ts';
 import { tryRead } from './node-answers.ts';
 import { comparedText } from './reduced.ts';
 import { tronWire } from './wire.ts';
 
-type NetworkPart = Pick<TronNetwork, 'name' | 'genesisHash' | 'endpoints' | 'tokens'>;
+type NetworkPart = Pick<TronNetwork, 'name' | 'genesisHash' | 'endpoints' | 'tokens' | 'collector'>;
 
 /** The endpoints of one Tron network. */
 export class TronEndpoints extends RpcEndpoints implements TronNode {
@@ -28,12 +27,13 @@ export class TronEndpoints extends RpcEndpoints implements TronNode {
   }
 }
 
-function dialectOf({ name, endpoints, genesisHash, tokens }: NetworkPart): RpcDialect {
+function dialectOf(network: NetworkPart): RpcDialect {
+  const { name, endpoints, genesisHash } = network;
   return {
     network: 'trc20',
     name,
     endpoints,
-    wire: tronWire(tokensByAccount({ tokens })),
+    wire: tronWire(network),
     identity: identityOf(genesisHash),
     comparedText,
     // A node that throws, or has a call switched off: another one may answer.

@@ -7,12 +7,22 @@ import { orUnavailable, readList, readNumber, readRecord, tryRead, unusable } fr
 /** USDT of mainnet, to somebody who never held it; to a holder it is half. What cannot be estimated may use so much. */
 export const TRANSFER_ENERGY = 131_000n;
 export const HOLDER_ENERGY = 65_000n;
+/**
+ * Calls of the collector: what they use on Ethereum, twice. An activation may not use more, as a payer whose wallet is a contract has a say in
+ * it; what a charge uses is its token's.
+ */
+export const COLLECTOR_ENERGY = { account: 160_000n, activate: 100_000n, charge: 250_000n } as const;
+
+/** What a call does. */
+export type CallUse = 'transfer' | 'sweep' | keyof typeof COLLECTOR_ENERGY;
 /** A payment of TRX: an account that it activates, and bandwidth at mainnet's price. */
 export const MOVEMENT_SUN = 1_510_000n;
 /** What a contract uses may rise until the transaction is in a block: the network makes busy contracts dearer. */
 const MARGIN_PERCENT = 20n;
 /** Bytes of a signed transfer, with those of its result. */
 export const TRANSFER_BANDWIDTH = 410n;
+/** The same of a signed call of the collector. */
+export const COLLECTOR_BANDWIDTH = 850n;
 const PRICES_MS = 600_000;
 
 /** In sun. */
@@ -53,26 +63,30 @@ export class PriceList {
 }
 
 /**
- * The most sun that the energy of a transfer may cost. Where it is too little the call fails and the sun is burnt all the same.
+ * The most sun that the energy of a call may cost. Where it is too little the call fails and the sun is burnt all the same. A charge that
+ * would fail is sent all the same: the reason is in its block, and nobody waits for it.
  *
- * @throws FeeCeilingReached, SigningBlocked where it would fail now, ChainUnavailable
+ * @throws FeeCeilingReached, SigningBlocked where a transfer would fail now, ChainUnavailable
  */
 export async function feeLimitOf(
   { node, network, prices }: { node: TronNode; network: TronNetwork; prices: PriceList },
-  { call, isSweep }: { call: { owner: string; contract: string; data: Uint8Array }; isSweep: boolean },
+  { call, use }: { call: { owner: string; contract: string; data: Uint8Array }; use: CallUse },
 ): Promise<bigint> {
+  const { energy: price } = await prices.read();
+  if (use === 'activate') return limitFor(network, { energy: null, use, price });
   const data = Buffer.from(call.data).toString('hex');
   const fields = constantCall(call.owner, call.contract, data);
   const answer = await orUnavailable(node.call(ofView('head', 'triggerconstantcontract'), [fields]));
   const result = tryRead(() => readConstantResult(answer)) ?? UNKNOWN_CALL;
-  if (result.data === undefined && (await isReverting(node, fields)))
+  const isTransfer = use === 'transfer' || use === 'sweep';
+  if (isTransfer && result.data === undefined && (await isReverting(node, fields)))
     throw new SigningBlocked(
       'trc20',
       'reverts',
       'the token refuses this transfer now: it would burn its fee',
     );
   const energy = result.data === undefined ? null : result.energy;
-  return limitFor(network, { energy, isSweep, price: (await prices.read()).energy });
+  return limitFor(network, { energy, use, price });
 }
 
 /** By two endpoints' word, or that of the operator's own: one alone could hold all payments. */
@@ -84,22 +98,28 @@ async function isReverting(node: TronNode, fields: ReturnType<typeof constantCal
 interface Estimate {
   /** Null: it is not known. */
   energy: bigint | null;
-  isSweep: boolean;
+  use: CallUse;
   price: bigint;
 }
 
 /** @throws FeeCeilingReached */
-export function limitFor({ feeCeilings }: TronNetwork, { energy, isSweep, price }: Estimate): bigint {
+export function limitFor({ feeCeilings }: TronNetwork, { energy, use, price }: Estimate): bigint {
   // A recipient may be without the token by the time of the block, and what reverts now may pass then. What is not used costs nothing. Of
   // a sweep the recipient is our own, and what is not used stays at an address.
-  const least = isSweep && energy !== null ? HOLDER_ENERGY : TRANSFER_ENERGY;
+  const least = leastOf(use, energy);
   const most = energy !== null && energy > least ? energy : least;
   const limit = ((most * (100n + MARGIN_PERCENT)) / 100n) * price;
   const { feeLimit: ceiling } = feeCeilings;
   if (limit > ceiling)
     throw new FeeCeilingReached(
       'trc20',
-      `a transfer costs up to ${limit} sun, above the ceiling of ${ceiling}`,
+      `a transaction costs up to ${limit} sun, above the ceiling of ${ceiling}`,
     );
   return limit;
+}
+
+function leastOf(use: CallUse, energy: bigint | null): bigint {
+  if (use === 'transfer') return TRANSFER_ENERGY;
+  if (use === 'sweep') return energy === null ? TRANSFER_ENERGY : HOLDER_ENERGY;
+  return COLLECTOR_ENERGY[use];
 }

@@ -64,6 +64,7 @@ export class LiveTron implements AccountSource {
       feed: this.#feed,
       wallets: {
         hot: tronOfAccount(addresses.hot),
+        owner: tronOfAccount(addresses.owner),
         resource: hotOf(resource),
         deposit: (index) => tronOfAccount(addresses.deposit(index)),
       },
@@ -79,7 +80,8 @@ export class LiveTron implements AccountSource {
 
   facts(): NetworkFacts {
     const { network } = this.#options;
-    return plainFacts(network, (asset) => network.tokens[asset]?.contract, null);
+    const facts = plainFacts(network, (asset) => network.tokens[asset]?.contract, null);
+    return { ...facts, collector: network.collector };
   }
 
   /** The wallet that gives the others TRX. @throws ChainUnavailable */

@@ -88,6 +88,19 @@ test.each<[name: string, changes: Partial<TronEntry>, lines: string[]]>([
     { fee_ceilings: { fee_limit: '1000000' } },
     ['fee_ceilings.fee_limit must be from 16000000 to 15000000000 sun'],
   ],
+  [
+    'a collector that is a token, and a ceiling that no charge fits under',
+    { contracts: { collector: USDC.address }, fee_ceilings: { fee_limit: '29999999' } },
+    [
+      'contracts.collector is the address of a token',
+      'fee_ceilings.fee_limit must be at least 30000000 sun where wallets are charged',
+    ],
+  ],
+  [
+    'a collector of another network',
+    { contracts: { collector: TOKEN_CONTRACTS.erc20.USDT } },
+    ['contracts.collector must be the address of the contract, T and 33 letters'],
+  ],
 ])('of Tron is refused: %s', (_name, changes, lines) => {
   expect(read(changes).mistakes).toEqual(lines);
 });

@@ -9,6 +9,8 @@ const REAL =
   'is for coins without value: real money waits for what decision 167 lists. Remove networks.trc20';
 /** What a payment to somebody who never held the token may need, at 100 sun for energy. */
 const FEE_LIMIT_MIN = 16_000_000n;
+/** What a charge may need, as `COLLECTOR_ENERGY` has it. */
+const FEE_LIMIT_CHARGES = 30_000_000n;
 /** The network's own limit. */
 const FEE_LIMIT_MAX = 15_000_000_000n;
 
@@ -41,6 +43,17 @@ export const TronEntry = Type.Object(
       description: 'the blockID of block 0, 64 small hex digits',
     }),
     tokens: Type.Object({ USDT: Type.Optional(Token), USDC: Type.Optional(Token) }, closed),
+    /** Absent: no wallet is charged. */
+    contracts: Type.Optional(
+      Type.Object(
+        {
+          collector: Type.Union([Type.String(), Type.Null()], {
+            description: 'the address of the contract, T and 33 letters, or null',
+          }),
+        },
+        closed,
+      ),
+    ),
     fee_ceilings: Type.Object(
       {
         fee_limit: Type.String({
@@ -67,6 +80,8 @@ export function readTronEntry(entry: TronEntry, complain: Complain): TronNetwork
   const feeLimit = BigInt(entry.fee_ceilings.fee_limit);
   if (feeLimit < FEE_LIMIT_MIN || feeLimit > FEE_LIMIT_MAX)
     complain('fee_ceilings.fee_limit', `must be from ${FEE_LIMIT_MIN} to ${FEE_LIMIT_MAX} sun`);
+  const collector = entry.contracts?.collector ?? null;
+  if (collector !== null) checkCollector(collector, { tokens: [USDT, USDC], feeLimit }, complain);
   checkExplorer(entry.explorer, complain);
   return {
     name: entry.name,
@@ -77,7 +92,20 @@ export function readTronEntry(entry: TronEntry, complain: Complain): TronNetwork
       ...(USDT !== undefined && { USDT: { contract: USDT } }),
       ...(USDC !== undefined && { USDC: { contract: USDC } }),
     },
+    collector,
     feeCeilings: { feeLimit },
     explorer: entry.explorer,
   };
+}
+
+function checkCollector(
+  collector: string,
+  { tokens, feeLimit }: { tokens: readonly (string | undefined)[]; feeLimit: bigint },
+  complain: Complain,
+): void {
+  if (readTronAddress(collector) === undefined)
+    complain('contracts.collector', 'must be the address of the contract, T and 33 letters');
+  if (tokens.includes(collector)) complain('contracts.collector', 'is the address of a token');
+  if (feeLimit < FEE_LIMIT_CHARGES)
+    complain('fee_ceilings.fee_limit', `must be at least ${FEE_LIMIT_CHARGES} sun where wallets are charged`);
 }

@@ -11,6 +11,8 @@ export interface TronNetwork {
   genesisHash: string;
   /** By asset; an asset that is absent is not taken on this network. */
   tokens: Readonly<Partial<Record<Asset, { contract: string }>>>;
+  /** Null: no wallet is charged. */
+  collector: string | null;
   feeCeilings: {
     /** The most sun that the energy of one transaction may cost. */
     feeLimit: bigint;

@@ -31,7 +31,7 @@ export interface PrecheckContext {
 
 const TRIED_MAX = 16;
 /** Endpoints that agree may be behind those that named the final block, by so many blocks: a minute. */
-const BEHIND_MAX = 20n;
+export const BEHIND_MAX = 20n;
 
 type Transfers = Extract<PrecheckRequest, { kind: 'transfers' }>;
 
@@ -55,7 +55,7 @@ export async function precheck(context: PrecheckContext, request: PrecheckReques
   const { energy: price, bandwidth } = await prices.read();
   let energy = await readEnergy(node, sender);
   const fees = energies.map((one) => {
-    const limit = limitFor(network, { energy: one, isSweep: index !== null, price });
+    const limit = limitFor(network, { energy: one, use: index === null ? 'transfer' : 'sweep', price });
     const own = energy * price < limit ? energy * price : limit;
     energy -= own / price;
     return limit - own + TRANSFER_BANDWIDTH * bandwidth;
@@ -76,7 +76,7 @@ export async function precheck(context: PrecheckContext, request: PrecheckReques
       address: wallets.resource,
       native: await readFinalTrx(node, wallets.resource),
       nextSequence: null,
-      ...(await readTankLimits(context.signer.tronTopUps())),
+      ...(await readTankLimits(context.signer.tronLimits())),
     },
     paidByTank: null,
   };
@@ -119,14 +119,24 @@ async function tryTransfers(
   return { reverting, energies };
 }
 
+interface TokenQuestion {
+  token: string;
+  asset: Asset;
+  sender: string;
+  /** That moves its coins. USDT does not look at it. */
+  contract?: string;
+}
+
 /** Why a token refuses whatever this wallet pays; null where it does not say. */
-async function findRefusal(
-  { node }: PrecheckContext,
-  { token, sender, asset }: { token: string; sender: string; asset: Asset },
+export async function findRefusal(
+  { node }: Pick<PrecheckContext, 'node'>,
+  { token, sender, asset, contract }: TokenQuestion,
 ): Promise<Precheck['refused']> {
+  const isAsked = asset === 'USDC' && contract !== undefined;
   const questions = [
     ['token_paused', PAUSED],
     ['sender_blacklisted', flagCall(BLACKLIST[asset], sender)],
+    ...(isAsked ? [['contract_blacklisted', flagCall(BLACKLIST[asset], contract)] as const] : []),
   ] as const;
   const method = ofView('solid', 'triggerconstantcontract');
   const answers = await node.agreedMany(

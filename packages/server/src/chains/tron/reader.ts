@@ -34,6 +34,8 @@ const FIRST_READ = 1n;
 /** The addresses of a merchant, derived from public keys alone. */
 export interface TronWallets {
   hot: string;
+  /** Owner of the merchant's account at the collector. */
+  owner: string;
   /** Of the installation: it gives the others TRX and energy. */
   resource: string;
   deposit(index: number): string;
@@ -66,8 +68,8 @@ export class TronReader implements ChainReader {
   async validateAddress(address: string, { online = false }: ValidateOptions = {}): Promise<AddressCheck> {
     const check = checkTrc20Address(address);
     if (!check.ok) return check;
-    if (this.#contracts().includes(check.canonical))
-      return { ok: false, canonical: address, code: 'token_contract', warnings: [] };
+    const own = this.#contracts().get(check.canonical);
+    if (own !== undefined) return { ok: false, canonical: address, code: own, warnings: [] };
     if (online && (await this.#isContract(check.canonical))) check.warnings.push('contract');
     return check;
   }
@@ -88,7 +90,7 @@ export class TronReader implements ChainReader {
 
   async unpayableAddresses(): Promise<readonly string[]> {
     const { hot, resource } = this.#options.wallets;
-    return [hot, resource, ...this.#contracts()];
+    return [hot, resource, ...this.#contracts().keys()];
   }
 
   async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
@@ -140,10 +142,16 @@ export class TronReader implements ChainReader {
     return this.#options.wallets.deposit(index);
   }
 
-  /** Coins that are sent to a token stay there. */
-  #contracts(): string[] {
-    const { tokens } = this.#options.network;
-    return ASSETS.flatMap((asset) => tokens[asset]?.contract ?? []);
+  /** Coins that are sent to a contract of these stay there. */
+  #contracts(): Map<string, 'token_contract' | 'program'> {
+    const { tokens, collector } = this.#options.network;
+    return new Map([
+      ...(collector === null ? [] : [[collector, 'program'] as const]),
+      ...ASSETS.flatMap((asset) => {
+        const contract = tokens[asset]?.contract;
+        return contract === undefined ? [] : [[contract, 'token_contract'] as const];
+      }),
+    ]);
   }
 
   /** A warning less is no error: the address was checked without a node. */

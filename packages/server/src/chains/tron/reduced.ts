@@ -1,19 +1,33 @@
+import { CHARGE_TOPICS } from '../collector/charge-logs.ts';
 import { digestOf } from '../rpc/compared.ts';
 import { type TokensByAccount, TRANSFER_TOPIC } from './listed-tokens.ts';
 
 // What is kept of an answer is what is read of it, spelled one way: fields that a version of the node adds, hex in upper case and defaults
-// that are written out make no difference between two nodes. Of logs the transfers of listed tokens alone are kept: a block may hold
-// megabytes of others.
+// that are written out make no difference between two nodes. Of logs the transfers of listed tokens and the collector's charges alone are
+// kept: a block may hold megabytes of others.
 
 /** Parameters of the chain that are read. */
 const PRICES = new Set<unknown>(['getEnergyFee', 'getTransactionFee']);
 
+const CHARGES = new Set(CHARGE_TOPICS.map((topic) => topic.slice(2)));
+const SELECTOR_DIGITS = 8;
+
 type Fields = Record<string, unknown>;
 type Reduce = (answer: unknown) => unknown;
 
+/** What is kept of logs. */
+interface Listed {
+  tokens: TokensByAccount;
+  /** Its account as logs have it; undefined: no wallet is charged. */
+  collector: string | undefined;
+}
+
 /** What is kept of the answers to a call, by its name without the view; whatever has another form is kept as it is, and refused by its reader. */
-export function reducerOf(tokens: TokensByAccount): (method: string, answer: unknown) => unknown {
-  const info = (answer: unknown) => (isObject(answer) ? reduceInfo(answer, tokens) : answer);
+export function reducerOf(
+  tokens: TokensByAccount,
+  collector?: string,
+): (method: string, answer: unknown) => unknown {
+  const info = (answer: unknown) => (isObject(answer) ? reduceInfo(answer, { tokens, collector }) : answer);
   const reducers: Record<string, Reduce> = {
     getblock: reduceBlock,
     gettransactioninfobyid: info,
@@ -53,28 +67,31 @@ function reduceBlock(answer: unknown): unknown {
 }
 
 /** `logs`: how many there are; each that is kept has its place among them. */
-function reduceInfo(answer: Fields, tokens: TokensByAccount): Fields {
-  const { receipt, log, result } = answer;
+function reduceInfo(answer: Fields, listed: Listed): Fields {
+  const { receipt, log, result, contractResult } = answer;
   const outcome = isObject(receipt) ? pick(receipt, ['result']) : receipt;
-  const transfers = Array.isArray(log) ? transfersAmong(log, tokens) : log;
+  const kept = Array.isArray(log) ? listedAmong(log, listed) : log;
   return present({
     ...pick(answer, ['id', 'blockNumber', 'blockTimeStamp', 'fee']),
     // A default that some nodes write out.
     result: result === 'SUCESS' ? undefined : result,
     receipt: isObject(outcome) && Object.keys(outcome).length === 0 ? undefined : outcome,
     logs: Array.isArray(log) ? log.length : undefined,
-    log: isEmpty(transfers) ? undefined : transfers,
+    log: isEmpty(kept) ? undefined : kept,
+    // Of a call that failed, the name of an error.
+    contractResult: result === 'FAILED' ? errorIn(contractResult) : undefined,
   });
 }
 
 /** A log that is not of the expected form is kept: nobody knows what it is. */
-function transfersAmong(logs: readonly unknown[], tokens: TokensByAccount): unknown[] {
+function listedAmong(logs: readonly unknown[], { tokens, collector }: Listed): unknown[] {
   return logs.flatMap((log, place) => {
     if (!isObject(log)) return [log];
     const kept = pick(log, ['address', 'topics', 'data']);
     const [topic] = Array.isArray(kept.topics) ? kept.topics : [];
-    const isOther = isHex(kept.address, 40) && !tokens.has(kept.address);
-    const isOtherEvent = isHex(topic, 64) && topic !== TRANSFER_TOPIC;
+    const isCollector = kept.address === collector;
+    const isOther = isHex(kept.address, 40) && !tokens.has(kept.address) && !isCollector;
+    const isOtherEvent = isHex(topic, 64) && !(isCollector ? CHARGES.has(topic) : topic === TRANSFER_TOPIC);
     return isOther || isOtherEvent ? [] : [{ place, ...kept }];
   });
 }
@@ -104,6 +121,11 @@ function present(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== 0),
   );
+}
+
+function errorIn(results: unknown): string | undefined {
+  const [only] = Array.isArray(results) ? results.map(spelled) : [];
+  return isHex(only, SELECTOR_DIGITS) ? only : undefined;
 }
 
 const isHex = (value: unknown, digits: number): value is string =>

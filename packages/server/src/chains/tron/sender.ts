@@ -1,19 +1,35 @@
+import { errorName } from '../collector/errors.ts';
+import { mandateSetupOf } from '../collector/mandates.ts';
 import {
   type Broadcast,
+  type ChargeSpec,
+  type ChargesPrecheck,
+  type ChargesRequest,
+  type CheckedMandate,
   type FeeEstimate,
   type FeeKind,
+  type Mandate,
+  type MandateRequest,
+  type MandateSetup,
+  type MandateStatesAnswer,
+  type Movement,
   type MovementSpec,
   type Precheck,
   type PrecheckRequest,
+  type SignedMandate,
   type SignedTx,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
-import { ChainUnavailable } from '../port/port-errors.ts';
+import { ChainUnavailable, SignerUnavailable } from '../port/port-errors.ts';
+import { buildAccount, buildActivation, buildCharge } from './build-charge.ts';
 import { buildPayment, buildTopUp, type Draft } from './build-payment.ts';
+import { constantCall, readConstantResult } from './contract-call.ts';
 import type { TronFeed } from './feed.ts';
 import {
+  COLLECTOR_BANDWIDTH,
+  COLLECTOR_ENERGY,
   feeLimitOf,
   HOLDER_ENERGY,
   MOVEMENT_SUN,
@@ -22,10 +38,13 @@ import {
   TRANSFER_ENERGY,
 } from './fees.ts';
 import { readHeader } from './headers.ts';
+import { collectorOf, holderOf, siteOf } from './mandates.ts';
 import type { TronNetwork } from './network.ts';
-import type { TronNode } from './node.ts';
+import { ofView, type TronNode } from './node.ts';
 import { orUnavailable, unusable } from './node-answers.ts';
 import { precheck } from './precheck.ts';
+import { checkMandate, precheckCharges } from './precheck-charges.ts';
+import { readMandates } from './read-mandates.ts';
 import type { TronWallets } from './reader.ts';
 import { readTrx } from './resources.ts';
 import { sendSigned } from './send.ts';
@@ -72,9 +91,56 @@ export class TronSender {
     return await this.#sign(draft, { ...spec, itemIds, fee: TRANSFER_BANDWIDTH * bandwidth });
   }
 
+  async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
+    const draft = buildCharge(this.#options, spec);
+    return await this.#sign(draft, { ...spec, itemIds: [spec.chargeId], fee: await this.#callFee() });
+  }
+
   async buildMovement({ signing, movement }: MovementSpec): Promise<SignedTx> {
-    const draft = buildTopUp(this.#options, movement);
-    return await this.#sign(draft, { signing, itemIds: [signing.attemptId], fee: MOVEMENT_SUN });
+    const itemIds = [signing.attemptId];
+    if (movement.kind === 'gas') {
+      const draft = buildTopUp(this.#options, movement);
+      return await this.#sign(draft, { signing, itemIds, fee: MOVEMENT_SUN });
+    }
+    const draft = this.#callDraft(movement);
+    await assertTaken(this.#options.node, draft);
+    return await this.#sign(draft, { signing, itemIds, fee: await this.#callFee() });
+  }
+
+  #callDraft(movement: Movement): Draft {
+    if (movement.kind === 'account') return buildAccount(this.#options);
+    if (movement.kind === 'activate') return buildActivation(this.#options, movement);
+    throw new UnbuildableTransfer(`nothing on this network is to ${movement.kind}`);
+  }
+
+  /** What a call of the collector can cost beside its energy. */
+  async #callFee(): Promise<bigint> {
+    const { bandwidth } = await this.#prices.read();
+    return COLLECTOR_BANDWIDTH * bandwidth;
+  }
+
+  async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
+    const { network, wallets, signer } = this.#options;
+    const setup = mandateSetupOf(siteOf(network), holderOf(wallets), request);
+    // Nobody signs charges of another collector: a mandate would be given in vain. A signer that is away says nothing against it.
+    const limits = await signer.tronLimits().catch(unlessAway);
+    if (limits !== undefined && limits.collector !== network.collector)
+      throw new UnbuildableTransfer(`the signer signs no charges of ${network.collector}`);
+    return setup;
+  }
+
+  async checkMandate(signed: SignedMandate): Promise<CheckedMandate> {
+    return await checkMandate(this.#options, signed);
+  }
+
+  async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
+    // They are as of this block or a later one.
+    const { final } = await this.#options.feed.snapshot();
+    return { height: final.height, states: await readMandates(this.#options, mandates, 'solid') };
+  }
+
+  async precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
+    return await precheckCharges({ ...this.#options, prices: this.#prices }, request);
   }
 
   async precheck(request: PrecheckRequest): Promise<Precheck> {
@@ -91,9 +157,14 @@ export class TronSender {
 
   /** At the present prices; a transfer to recipients that never held the token, without energy of our own. */
   async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
+    const { energy, bandwidth } = await this.#prices.read();
+    if (kind === 'charge' || kind === 'activate' || kind === 'account') {
+      collectorOf(this.#options.network);
+      const one = COLLECTOR_ENERGY[kind] * energy + COLLECTOR_BANDWIDTH * bandwidth;
+      return { native: BigInt(items) * one, unit: 'sun' };
+    }
     if (kind !== 'transfer' && kind !== 'sweep' && kind !== 'gas')
       throw new UnbuildableTransfer(`nothing is sent here as ${kind}`);
-    const { energy, bandwidth } = await this.#prices.read();
     // A sweep needs TRX at its address first.
     const before = kind === 'transfer' ? 0n : MOVEMENT_SUN;
     const used = { transfer: TRANSFER_ENERGY, sweep: HOLDER_ENERGY, gas: 0n }[kind];
@@ -131,7 +202,7 @@ export class TronSender {
    * Refers to a solid block, which no fork takes away. Two equal payments are two transactions by the milliseconds of their
    * times, which come from the number of the attempt: times are of whole seconds otherwise.
    */
-  async #dated({ contract, isSweep }: Draft, ordinal: bigint) {
+  async #dated({ contract, use }: Draft, ordinal: bigint) {
     const { node, network, feed, nowMs } = this.#options;
     const { final } = await feed.snapshot();
     const head = readHeader(await orUnavailable(node.newest('head')));
@@ -154,8 +225,22 @@ export class TronSender {
       contract,
       feeLimit:
         contract.kind === 'trigger'
-          ? await feeLimitOf({ node, network, prices: this.#prices }, { call: contract, isSweep })
+          ? await feeLimitOf({ node, network, prices: this.#prices }, { call: contract, use })
           : 0n,
     };
   }
+}
+
+/** The collector refuses a mandate that its payer has not signed, and what it has already. @throws UnbuildableTransfer */
+async function assertTaken(node: TronNode, { contract }: Draft): Promise<void> {
+  if (contract.kind !== 'trigger') return;
+  const data = Buffer.from(contract.data).toString('hex');
+  const fields = constantCall(contract.owner, contract.contract, data);
+  const answer = await orUnavailable(node.call(ofView('head', 'triggerconstantcontract'), [fields]));
+  const refusal = errorName(`0x${readConstantResult(answer).reverted ?? ''}`);
+  if (refusal !== undefined) throw new UnbuildableTransfer(`the collector refuses it: ${refusal}`);
+}
+
+function unlessAway(error: unknown): undefined {
+  if (!(error instanceof SignerUnavailable)) throw error;
 }

@@ -9,13 +9,13 @@ import {
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { accountOfPublicKey } from '../addresses/evm-account.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
-import type { SigningRequest, TopUpLimits } from '../port/wallet-holder.ts';
+import type { HolderLimits, SigningRequest } from '../port/wallet-holder.ts';
 import { type AskedPurpose, type AskedSigner, askSigner } from '../signing/ask-signer.ts';
 import type { TronNetwork } from './network.ts';
 
 export interface TronSigner extends AskedSigner<'trc20'> {
-  /** What its policy gives wallets, in sun; undefined: it does not say. @throws SignerUnavailable */
-  tronTopUps(): Promise<TopUpLimits | undefined>;
+  /** What its policy gives wallets, in sun, and whose charges it signs; undefined: it does not say. @throws SignerUnavailable */
+  tronLimits(): Promise<HolderLimits | undefined>;
 }
 
 export interface TronOrder {

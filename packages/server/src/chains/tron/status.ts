@@ -1,4 +1,6 @@
 import { accountOfTron, type TronTransaction, tronOfAccount } from '@florin/signer/tron';
+import { chargeIn, chargeOutcome, isPreparation } from '../collector/charge-logs.ts';
+import { chargeFaultOf } from '../collector/errors.ts';
 import type { SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { readTransfers } from './block-transfers.ts';
@@ -8,13 +10,22 @@ import type { Header } from './headers.ts';
 import { type TokensByAccount, tokensByAccount } from './listed-tokens.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
-import { isNothing, orUnavailable, readHex, readNumber, readRecord, unusable } from './node-answers.ts';
+import {
+  isNothing,
+  orUnavailable,
+  readHex,
+  readList,
+  readNumber,
+  readRecord,
+  unusable,
+} from './node-answers.ts';
 import { outcomeOf } from './outcome.ts';
 import { readSigned } from './signing.ts';
 
 /** What the bytes of a transaction name of the number of its reference block. */
 const REFERABLE = 65_536n;
 const BLOCK_MS = 3_000n;
+const MS = 1_000n;
 /** Blocks that the reference is before the expiration, at most: an hour, six times as long as any transaction is valid. */
 const REFERENCE_AGE = 1_200n;
 
@@ -81,17 +92,45 @@ function readInfo(answer: unknown, asked: Asked): Included | undefined {
   const outcome = outcomeOf(info, isCall);
   if (outcome === 'unclear' || info.blockNumber === undefined)
     throw unusable(`what became of ${tx.txId} is not clear`);
-  const isOk = outcome === 'succeeded';
-  if (isOk && isCall && !hasTransferred(info, asked))
-    throw unusable(`${tx.txId} succeeded and moved nothing`);
+  const became =
+    outcome === 'succeeded' ? whatSucceeded(info, asked) : { isOk: false, reason: reasonOf(info, asked) };
+  if (became === undefined) throw unusable(`${tx.txId} succeeded and moved nothing`);
+  const { isOk, ...further } = became;
   return {
     state: isOk ? 'included' : 'failed',
     final: false,
     height: readNumber(info.blockNumber, 'the block of a transaction'),
     fee: readNumber(info.fee, 'the fee of a transaction'),
     itemOk: tx.itemIds.map(() => isOk),
-    ...(!isOk && { reason: reasonOf(info) }),
+    ...further,
   };
+}
+
+interface Became extends Pick<TxStatus, 'reason' | 'paidBefore'> {
+  isOk: boolean;
+}
+
+/** What a transaction that succeeded has done. @returns undefined where it should have moved tokens, and no log says so */
+function whatSucceeded(info: Record<string, unknown>, asked: Asked): Became | undefined {
+  const { contract } = asked.signed;
+  if (contract.kind !== 'trigger' || isPreparation(toHex(contract.data))) return { isOk: true };
+  const charge = chargeIn(toHex(contract.data));
+  if (charge === undefined) return hasTransferred(info, asked) ? { isOk: true } : undefined;
+  const outcome = chargeOutcome(topicsOf(info, contract.contract), charge);
+  if (outcome === 'charged_before') return { isOk: false, reason: 'nothing_moved', paidBefore: [true] };
+  return outcome === 'charged' ? { isOk: true } : undefined;
+}
+
+/** The topics of what that contract has logged. */
+function topicsOf(info: Record<string, unknown>, contract: string): string[][] {
+  const own = accountOfTron(contract).slice(2).toLowerCase();
+  return readList(info.log ?? [], 'the logs of a transaction').flatMap((one) => {
+    const log = readRecord(one, 'a log');
+    if (readHex(log.address, 'the address of a log', 20) !== own) return [];
+    return [
+      readList(log.topics ?? [], 'the topics of a log').map((topic) => `0x${readHex(topic, 'a topic', 32)}`),
+    ];
+  });
 }
 
 /** A token may say that it succeeded and do nothing: the payment is its log. */
@@ -104,7 +143,14 @@ function hasTransferred(info: Record<string, unknown>, { signed: { contract }, t
   );
 }
 
-function reasonOf(info: Record<string, unknown>): string {
+/** A charge that failed says why, as its payer can mend it: what the collector gave back is in the block. */
+function reasonOf(info: Record<string, unknown>, { signed: { contract } }: Asked): string {
+  const { contractResult } = info;
+  const reverted = typeof contractResult === 'string' ? `0x${contractResult}` : undefined;
+  const data = contract.kind === 'trigger' ? toHex(contract.data) : '0x';
+  const time = Number(readNumber(info.blockTimeStamp, 'the time of a block') / MS);
+  const fault = chargeIn(data) && chargeFaultOf(reverted, data, time);
+  if (fault !== undefined) return fault;
   const { result } = readRecord(info.receipt, 'a receipt');
   return String(result).toLowerCase();
 }
@@ -146,3 +192,5 @@ function referenceOf(signed: TronTransaction, final: Header): { height: bigint; 
   const further = (end - (from % REFERABLE) + REFERABLE) % REFERABLE;
   return { height: from + further, hash: Buffer.from(refBlockHash).toString('hex') };
 }
+
+const toHex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}` as const;

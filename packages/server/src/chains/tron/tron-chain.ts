@@ -2,17 +2,25 @@ import {
   type Broadcast,
   type Chain,
   type ChainCapabilities,
+  type ChargeSpec,
+  type ChargesPrecheck,
+  type ChargesRequest,
+  type CheckedMandate,
   type FeeEstimate,
   type FeeKind,
+  type Mandate,
+  type MandateRequest,
+  type MandateSetup,
+  type MandateStatesAnswer,
   type MovementSpec,
   type Precheck,
   type PrecheckRequest,
+  type SignedMandate,
   type SignedTx,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../port/port.ts';
-import { UNCHARGED } from '../port/uncharged.ts';
 import { type ReaderOptions, TronReader } from './reader.ts';
 import { TronSender } from './sender.ts';
 import type { TronSigner } from './signing.ts';
@@ -39,11 +47,6 @@ export class TronChain extends TronReader implements Chain {
     sweepsPerTx: 0,
     callsAtOnce: CALLS_AT_ONCE,
   };
-  readonly precheckCharges = UNCHARGED.precheckCharges;
-  readonly checkMandate = UNCHARGED.checkMandate;
-  readonly mandateSetup = UNCHARGED.mandateSetup;
-  readonly mandateStates = UNCHARGED.mandateStates;
-  readonly buildCharge = UNCHARGED.buildCharge;
   readonly #sender: TronSender;
 
   constructor(options: TronChainOptions) {
@@ -81,5 +84,25 @@ export class TronChain extends TronReader implements Chain {
 
   precheck(request: PrecheckRequest): Promise<Precheck> {
     return this.#sender.precheck(request);
+  }
+
+  mandateSetup(request: MandateRequest): Promise<MandateSetup> {
+    return this.#sender.mandateSetup(request);
+  }
+
+  checkMandate(signed: SignedMandate): Promise<CheckedMandate> {
+    return this.#sender.checkMandate(signed);
+  }
+
+  mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
+    return this.#sender.mandateStates(mandates);
+  }
+
+  precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
+    return this.#sender.precheckCharges(request);
+  }
+
+  buildCharge(spec: ChargeSpec): Promise<SignedTx> {
+    return this.#sender.buildCharge(spec);
   }
 }

@@ -1,3 +1,4 @@
+import { accountOfTron } from '@florin/signer/tron';
 import {
   EndpointFailed,
   parseBody,
@@ -7,7 +8,8 @@ import {
   withoutUrls,
 } from '../rpc/messages.ts';
 import { NodeError } from '../rpc/node.ts';
-import type { TokensByAccount } from './listed-tokens.ts';
+import { tokensByAccount } from './listed-tokens.ts';
+import type { TronNetwork } from './network.ts';
 import { reducerOf } from './reduced.ts';
 
 /**
@@ -34,8 +36,10 @@ export const TRON_HTTP: RpcWire = {
 };
 
 /** As `TRON_HTTP`; of the answers what is read of them is kept. */
-export function tronWire(tokens: TokensByAccount): RpcWire {
-  const reduce = reducerOf(tokens);
+export function tronWire(network: Pick<TronNetwork, 'tokens' | 'collector'>): RpcWire {
+  const { collector } = network;
+  const account = collector === null ? undefined : accountOfTron(collector).slice(2).toLowerCase();
+  const reduce = reducerOf(tokensByAccount(network), account);
   return {
     ...TRON_HTTP,
     usesSolidUrl: ([request]) => request?.method.startsWith('walletsolidity/') === true,
