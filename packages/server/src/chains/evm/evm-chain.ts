@@ -73,6 +73,7 @@ export class EvmChain extends EvmReader implements Chain {
       partialBatch: true,
       replaceByFee: true,
       windowCap: true,
+      prechecksCharges: true,
       sweepsPerTx: sender.sweepsPerTx,
       callsAtOnce: CALLS_AT_ONCE,
     };

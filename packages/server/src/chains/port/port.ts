@@ -236,6 +236,8 @@ export interface ChainCapabilities {
   readonly replaceByFee: boolean;
   /** True: the network enforces the cap of each window. False: it enforces the allowance alone. */
   readonly windowCap: boolean;
+  /** True: charges need what `precheckCharges` reads. False: nothing comes before them, and it may answer null. */
+  readonly prechecksCharges: boolean;
   /** Deposit addresses of one sweep that a wallet of ours sends; 0: each deposit address sends its own, as a transfer. */
   readonly sweepsPerTx: number;
   /** Concurrent calls that its nodes allow. */

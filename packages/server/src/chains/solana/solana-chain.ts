@@ -38,6 +38,7 @@ export class SolanaChain extends SolanaReader implements Chain {
     partialBatch: false,
     replaceByFee: false,
     windowCap: false,
+    prechecksCharges: false,
     sweepsPerTx: SWEEPS_MAX,
     callsAtOnce: CALLS_AT_ONCE,
   };

@@ -44,6 +44,7 @@ export class TronChain extends TronReader implements Chain {
     partialBatch: false,
     replaceByFee: false,
     windowCap: true,
+    prechecksCharges: true,
     sweepsPerTx: 0,
     callsAtOnce: CALLS_AT_ONCE,
   };

@@ -12,7 +12,7 @@ import type { SubscriptionDeps } from '../deps.ts';
 import { offerMandate, takeSignedMandate, type WalletChoice } from '../offer-mandate.ts';
 import { SUBSCRIBE_PATH } from '../page-token.ts';
 import { findSubscribePage, type SubscribePage } from './find-subscribe-page.ts';
-import { mandateWallets, walletOptions } from './shown.ts';
+import { takesMandates, walletOptions } from './shown.ts';
 
 // What the subscribe page's script asks for a wallet: the terms, and then that they are signed. Answers are JSON.
 
@@ -108,7 +108,8 @@ async function acceptedChoice(
   const accepted = await walletOptions(deps, merchant, subscription.currency);
   const isAccepted = accepted.some(({ value }) => value === `${choice.currency}:${choice.network}`);
   const isCharged =
-    merchant.mode === 'sandbox' || (await mandateWallets(deps, merchant, accepted))?.options !== undefined;
+    merchant.mode === 'sandbox' ||
+    (await takesMandates(deps, merchant, { network: choice.network, options: accepted }));
   if (isAccepted && isCharged) return choice;
   const message = 'The store does not charge wallets in this token on this network.';
   throw new Fail('invalid_request', { message, param: 'currency' });

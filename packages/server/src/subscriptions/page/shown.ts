@@ -1,4 +1,4 @@
-import { ASSETS } from '@florin/contract/money';
+import { ASSETS, type Network } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
 import {
   type Decline,
@@ -52,6 +52,18 @@ export async function mandateWallets(
   const { chainId: id } = facts.wallets;
   if (charged.length === 0) return null;
   return { chain: { id, name, endpoint }, collector, options: charged, explorer: facts.transactionUrl };
+}
+
+/** Whether wallets are charged on a network, by our contract there. */
+export async function takesMandates(
+  deps: Pick<PaymentDeps, 'chains'>,
+  merchant: SubscribePage['merchant'],
+  { network, options }: { network: Network; options: readonly WalletOption[] },
+): Promise<boolean> {
+  const facts = deps.chains.facts(merchant, network);
+  if (facts === undefined || facts.collector === null || merchant.isSuspended) return false;
+  // Where the page finds wallets it compares the signer's policy; on other networks the adapter does.
+  return facts.wallets === null || (await mandateWallets(deps, merchant, options)) !== null;
 }
 
 /** A mandate that nobody signs charges for would be given in vain. While the signer is away, what it said of itself is not known. */

@@ -100,6 +100,21 @@ test('what is sent, with what is on its way, costs at most what the wallet holds
   );
 });
 
+test('no more is given than is left of a day; what is left for one charge is enough to go on', () => {
+  fc.assert(
+    fc.property(anyNeeds, wei, fc.integer({ min: 1, max: 50 }), (any, dayLeft, count) => {
+      const needs = { ...any, limits: { ...any.limits, dayLeft } };
+      const step = nextChargeStep(needs, count);
+      if (step.do === 'move' && step.movement.kind === 'gas')
+        expect(step.movement.amount).toBeLessThanOrEqual(dayLeft);
+      if (step.do !== 'wait' || step.reason !== 'gas_day') return;
+      const { native, fee, dearest } = needs.precheck;
+      const { fees, unpriced, gas } = needs.underWay;
+      expect(native + gas + dayLeft).toBeLessThan(fees + unpriced * dearest + fee);
+    }),
+  );
+});
+
 test('a top-up fills no wallet above its ceiling, and the tank has what it gives', () => {
   fc.assert(
     fc.property(anyNeeds, fc.integer({ min: 1, max: 50 }), (needs, count) => {

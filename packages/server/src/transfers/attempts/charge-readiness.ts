@@ -23,7 +23,7 @@ export type ChargeStep = { do: 'send'; count: number } | AccountStep | GasStep;
  * are due at once, no more ether is needed than the wallet may hold.
  */
 export function nextChargeStep(needs: ChargeNeeds, count: number): ChargeStep {
-  const { precheck, limits } = needs;
+  const { precheck, limits, underWay } = needs;
   const { refused, fee, native } = precheck;
   if (refused !== null) return wait(refused);
   if (precheck.isAccountMissing) return accountStep(needs);
@@ -32,7 +32,10 @@ export function nextChargeStep(needs: ChargeNeeds, count: number): ChargeStep {
   const payable = native > taken ? (native - taken) / fee : 0n;
   if (payable >= BigInt(count)) return { do: 'send', count };
   if (payable > 0n) return { do: 'send', count: Number(payable) };
-  const within = limits.gasCeiling > taken ? (limits.gasCeiling - taken) / fee : 0n;
+  const { gasCeiling, dayLeft } = limits;
+  const ofDay = dayLeft === undefined ? gasCeiling : native + underWay.gas + dayLeft;
+  const most = ofDay < gasCeiling ? ofDay : gasCeiling;
+  const within = most > taken ? (most - taken) / fee : 0n;
   const wanted = within < BigInt(count) ? within : BigInt(count);
   return gasStep(needs, taken + fee * (wanted > 1n ? wanted : 1n));
 }

@@ -8,6 +8,7 @@ const capabilities = {
   partialBatch: true,
   replaceByFee: true,
   windowCap: true,
+  prechecksCharges: false,
   sweepsPerTx: 0,
   confirmations: { final: 3, early: null },
   callsAtOnce: 4,

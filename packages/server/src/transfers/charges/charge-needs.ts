@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import { type ChargesPrecheck, WEI_PER_UNIT } from '../../chains/port/index.ts';
+import type { ChargesPrecheck } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { isTankHeld } from '../attempts/blocked-attempts.ts';
@@ -14,6 +14,7 @@ import {
 import { wait } from '../attempts/readiness.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import type { StepContext } from '../send-context.ts';
+import { nativeCeiling, readDayLeft } from '../wallets/native-limits.ts';
 import { tankOf } from '../wallets/prepare-wallet.ts';
 import { lockWallet, type Wallet } from '../wallets/wallet-queries.ts';
 
@@ -38,21 +39,24 @@ export async function decideUnderLocks<S extends { do: string; by?: 'hot' | 'tan
   const { merchantId } = context.merchant;
   const tank = tankOf(hot.network, precheck);
   await lockWallet(tx, hot);
-  const { gasCeiling } = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
-  const readNeeds = async (use: TankUse): Promise<ChargeNeeds> => ({
+  const settings = await readSettings(tx, context.merchant, TRANSFER_SETTINGS);
+  const { network } = hot;
+  const asRead = { ...hot, asOf: precheck.asOf };
+  const readNeeds = async (use: TankUse, dayLeft?: bigint): Promise<ChargeNeeds> => ({
     precheck,
     underWay: {
-      ...(await readUnderWay(tx, { merchantId, currency, hot, tank })),
+      ...(await readUnderWay(tx, { merchantId, currency, hot: asRead, tank })),
       isOpening: await isOpeningAccount(tx, merchantId, tank),
     },
     ...use,
-    limits: { gasCeiling: gasCeiling * WEI_PER_UNIT },
+    limits: { gasCeiling: nativeCeiling(settings, network), dayLeft },
   });
   // As in `prepare-wallet.ts`: without the tank's lock its spending counts as 0, which can only make the answer too hopeful.
   const step = decide(await readNeeds(NO_TANK_USE));
   if (step.by !== 'tank') return step;
   await lockWallet(tx, tank);
   const { nowSeconds } = context;
-  if (await isTankHeld(tx, { merchantId, network: tank.network, nowSeconds })) return wait('top_up_refused');
-  return decide(await readNeeds(await readTankUse(tx, tank, precheck.movementFees.activate)));
+  if (await isTankHeld(tx, { merchantId, network, nowSeconds })) return wait('top_up_refused');
+  const dayLeft = await readDayLeft(tx, settings, { merchantId, network, nowSeconds });
+  return decide(await readNeeds(await readTankUse(tx, tank, precheck.movementFees.activate), dayLeft));
 }

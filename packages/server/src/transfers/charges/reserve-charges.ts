@@ -38,8 +38,7 @@ export async function reserveCharges(
   context: SendContext,
   queued: readonly TransferRow[],
 ): Promise<Reserved> {
-  // Without a gas tank nothing comes before a charge.
-  if (context.chain.capabilities.sweepsPerTx === 0) return await reserveAttempts(context, queued);
+  if (!context.chain.capabilities.prechecksCharges) return await reserveAttempts(context, queued);
   const hot = await readWallet(context.chain, HOT_KEY_REF);
   const precheck = await readPrecheck(context, queued.filter(isCharge));
   if (precheck === null) return await reserveAttempts(context, queued);

@@ -4,12 +4,11 @@ import {
   type KeyRef,
   type Precheck,
   UnbuildableTransfer,
-  WEI_PER_UNIT,
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { isTankHeld } from '../attempts/blocked-attempts.ts';
-import { NO_TANK_USE, readTankUse, readUnderWay, reserveMovement, sumTopUps } from '../attempts/movements.ts';
+import { NO_TANK_USE, readTankUse, readUnderWay, reserveMovement } from '../attempts/movements.ts';
 import {
   nextPaymentStep,
   nextRefuelStep,
@@ -23,6 +22,7 @@ import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
 import type { SendContext, StepContext } from '../send-context.ts';
 import { planAttempts } from '../states.ts';
+import { nativeCeiling, readDayLeft } from './native-limits.ts';
 import { assertPresentWallet } from './present-wallet.ts';
 import { lockWallet, readWalletAt, type Wallet } from './wallet-queries.ts';
 
@@ -180,7 +180,7 @@ async function takeStep(
       gasTo: deposit,
     }),
     limits: {
-      gasCeiling: network === 'trc20' ? settings.trxCeiling : settings.gasCeiling * WEI_PER_UNIT,
+      gasCeiling: nativeCeiling(settings, network),
       allowance: settings.allowance,
       isExact: deposit !== undefined,
     },
@@ -193,9 +193,7 @@ async function takeStep(
     const { nowSeconds } = context;
     if (await isTankHeld(tx, { merchantId, network, nowSeconds })) return 'top_up_refused';
     const use = await readTankUse(tx, tank, dearestOfTank(precheck));
-    // Sums of all wallets of a merchant: the tank's lock is the one that they share.
-    const given = { merchantId, network, nowSeconds };
-    const dayLeft = network === 'trc20' ? settings.trxPerDay - (await sumTopUps(tx, given)) : undefined;
+    const dayLeft = await readDayLeft(tx, settings, { merchantId, network, nowSeconds });
     step = decide({ ...needs, limits: { ...needs.limits, dayLeft }, ...use });
   }
   if (step.do === 'send') return undefined;
