@@ -7,7 +7,7 @@ import { ROOT } from './step.ts';
 
 // Bundles the programs that tests start by the hundred, into the folder that is the argument (`test/programs.ts`).
 
-const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * 86_400_000;
 
 /** Code finds the files beside it where it was written. */
 const whereItWas: Rolldown.Plugin = {
@@ -46,7 +46,7 @@ const bundle = async (folder: string): Promise<void> => {
 function removeOld(builds: string): void {
   for (const name of readdirSync(builds)) {
     const one = path.join(builds, name);
-    if (Date.now() - statSync(one).mtimeMs > DAY_MS) rmSync(one, { recursive: true, force: true });
+    if (Date.now() - statSync(one).mtimeMs > WEEK_MS) rmSync(one, { recursive: true, force: true });
   }
 }
 

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { closingLine, sum } from './counts.ts';
+import { testsWithoutDatabase } from './database-tests.ts';
 import { GATES } from './gates.ts';
 import { runSteps, SKIPPED, type Step, testStep } from './step.ts';
 
@@ -51,7 +52,7 @@ const SAME_ON_ALL = [
 ];
 
 function onPostgres15(): Step {
-  const without = SAME_ON_ALL.flatMap((files) => ['--exclude', files]);
+  const without = [...SAME_ON_ALL, ...testsWithoutDatabase()].flatMap((files) => ['--exclude', files]);
   const name = 'tests on PostgreSQL 15';
   const carrier = `@florin/postgres-15-${process.platform}-${process.arch}`;
   try {
