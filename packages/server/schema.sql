@@ -113,6 +113,9 @@ create table public.audit_entry (
   constraint audit_entry_number_check CHECK ((number > 0)),
   constraint audit_entry_phase_check CHECK ((phase = ANY (ARRAY['attempted'::text, 'done'::text, 'failed'::text])))
 );
+CREATE INDEX audit_entry_action ON public.audit_entry USING btree (merchant_id, action, number);
+CREATE INDEX audit_entry_actor ON public.audit_entry USING btree (merchant_id, actor, number);
+CREATE INDEX audit_entry_at ON public.audit_entry USING btree (merchant_id, at_ms);
 
 create table public.audit_head (
   merchant_id uuid not null,
@@ -510,6 +513,7 @@ create table public.job (
   constraint job_merchant_id_kind_unique_key_key UNIQUE (merchant_id, kind, unique_key)
 ) with (fillfactor=40);
 CREATE INDEX job_due ON public.job USING btree (due_at_ms, merchant_id);
+CREATE INDEX job_failing ON public.job USING btree (attempts DESC, job_id) WHERE (attempts > 0);
 CREATE INDEX job_next ON public.job USING btree (merchant_id, due_at_ms);
 
 create table public.ledger_account (
@@ -897,7 +901,7 @@ create table public.payout_item (
   constraint payout_item_status_check CHECK ((status = ANY (ARRAY['valid'::text, 'invalid'::text, 'queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
 CREATE UNIQUE INDEX payout_item_id ON public.payout_item USING btree (merchant_id, item_id);
-CREATE INDEX payout_item_look ON public.payout_item USING btree (merchant_id, network, lower(("left"(replace(address, '0x'::text, ''::text), 4) || "right"(address, 4)))) WHERE (status = 'succeeded'::text);
+CREATE INDEX payout_item_look ON public.payout_item USING btree (merchant_id, network, lower(("left"(replace(address, '0x'::text, ''::text), 4) || "right"(address, 4))), address, batch_id) WHERE (status = 'succeeded'::text);
 
 create table public.payout_quota (
   merchant_id uuid not null,
@@ -977,7 +981,7 @@ create table public.refund (
 CREATE INDEX refund_address ON public.refund USING btree (merchant_id, store_id, address, created_at, refund_id) WHERE (address IS NOT NULL);
 CREATE INDEX refund_currency ON public.refund USING btree (merchant_id, store_id, currency, created_at, refund_id);
 CREATE INDEX refund_list ON public.refund USING btree (merchant_id, store_id, created_at, refund_id);
-CREATE INDEX refund_look ON public.refund USING btree (merchant_id, network, lower(("left"(replace(address, '0x'::text, ''::text), 4) || "right"(address, 4)))) WHERE (status = 'succeeded'::text);
+CREATE INDEX refund_look ON public.refund USING btree (merchant_id, network, lower(("left"(replace(address, '0x'::text, ''::text), 4) || "right"(address, 4))), address, required_approvals) WHERE (status = 'succeeded'::text);
 CREATE INDEX refund_network ON public.refund USING btree (merchant_id, store_id, network, created_at, refund_id);
 CREATE INDEX refund_open ON public.refund USING btree (merchant_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX refund_payment ON public.refund USING btree (merchant_id, payment_id);

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEntries } from '../../packages/server/src/audit/index.ts';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import { users } from '../../packages/server/src/console/accounts/index.ts';
+import { riskCommands } from '../../packages/server/src/operator/settings.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
-import { createMerchant } from '../../packages/server/src/stores/index.ts';
+import { createMerchant, setMerchantStatus } from '../../packages/server/src/stores/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { stopNetwork } from '../../packages/server/src/transfers/blocks/index.ts';
 import { asOwner } from '../ledger.ts';
@@ -160,6 +161,7 @@ test('an address is put on the risk list by an operator with a fresh proof, and 
     // As the address is checked, however it was typed.
     expect(await listed()).toEqual([{ ...entry, address, reason }]);
   }
+  expect((await post(fresh, list, { ...entry, reason: 'a\u202eb' })).body.error.param).toBe('reason');
   const { network } = entry;
   expect((await post(auditor, `${list}/remove`, { network, address })).status).toBe(403);
   await forgetProof(service.app, fresh);
@@ -311,6 +313,53 @@ test('a request is withdrawn or refused, and a sandbox needs one person alone', 
     404,
   );
   await end();
+});
+
+test('more than a page of the risk list is paged through, and one address is found in it', async () => {
+  await sql`insert into risk_address (network, address, reason, created_at_ms)
+    select 'erc20', '0x' || lpad(n::text, 40, '0'), 'Sanctions', 0 from generate_series(1, 230) as n`.execute(
+    service.app.db,
+  );
+  const seen: string[] = [];
+  let query = '';
+  for (let more = true; more; ) {
+    const { body } = await get(auditor, `${OPERATOR}/risk-list${query}`);
+    seen.push(...body.data.map(({ address }: { address: string }) => address));
+    more = body.has_more;
+    query = `?starting_after=${encodeURIComponent(`erc20 ${seen.at(-1)}`)}`;
+  }
+  expect([seen.length, new Set(seen).size]).toEqual([230, 230]);
+  const found = await get(auditor, `${OPERATOR}/risk-list?address=${seen[222]}`);
+  expect(found.body).toMatchObject({ data: [{ address: seen[222] }], has_more: false });
+  expect((await riskCommands(service.app).list()).length).toBe(230);
+  await sql`delete from risk_address`.execute(service.app.db);
+});
+
+test('stores of all merchants are paged and filtered; who is suspended asks for none', async () => {
+  const other = await service.createMerchant({ funds: 0n });
+  const theirs = await signIn(service, other, 'owner');
+  const path = `/console/api/merchants/${encodeId('merchant', other.merchantId)}/stores`;
+  for (let n = 1; n <= 3; n += 1)
+    expect((await post(theirs, path, { name: `Shop ${n}`, channel_type: 'api' })).status).toBe(200);
+  await setMerchantStatus(service.app, other.merchantId, 'suspended');
+  const refused = await post(theirs, path, { name: 'Shop 4', channel_type: 'api' });
+  expect([refused.status, refused.body.error.message]).toEqual([403, expect.stringContaining('suspended')]);
+  const pages = async (filter: string) => {
+    const seen: { store_id: string; review_status: string }[] = [];
+    for (let after = ''; ; after = `&starting_after=${seen.at(-1)?.store_id}`) {
+      const { body } = await get(auditor, `${OPERATOR}/stores?limit=1${filter}${after}`);
+      seen.push(...body.data);
+      if (!body.has_more) return seen;
+    }
+  };
+  const all = await pages('');
+  expect(all.map(({ store_id }) => store_id)).toEqual(
+    (await get(auditor, `${OPERATOR}/stores`)).body.data.map((one: { store_id: string }) => one.store_id),
+  );
+  expect((await pages('&status=pending')).length).toBe(3);
+  expect((await pages('&status=rejected')).length).toBe(0);
+  const settled = [...(await pages('&status=enabled')), ...(await pages('&status=disabled'))];
+  expect(settled.length + 3).toBe(all.length);
 });
 
 test('the state of the installation has every network, and no merchant sees it', async () => {

@@ -225,29 +225,33 @@ test('a period that is over stays as it is while money moves', async () => {
   await Promise.all([move(), look(), look()]);
 });
 
-interface Overview {
+interface Figures {
   from: string;
   to: string;
   days: string[];
   data: { day: string; currency: string | null; sessions: number; paid: number; volume: string }[];
   volume: { currency: string; payments: number; amount: string }[];
   checkout: { sessions: number; ended: number; paid: number; success_percent: string | null };
-  first_steps: Record<'key' | 'request' | 'payment' | 'webhook' | 'person', boolean>;
   subscriptions: object;
+}
+interface Overview {
+  first_steps: Record<'key' | 'request' | 'payment' | 'webhook' | 'person', boolean>;
   balances: { currency: string; available: number; held: number }[];
   webhooks: object;
   networks: { network: string; stops: object[] }[];
 }
 
-const overviewPath = ({ merchantId, storeId }: Pick<TestMerchant, 'merchantId' | 'storeId'>, query = '') =>
-  `/console/api/merchants/${encodeId('merchant', merchantId)}/stores/${encodeId('store', storeId)}/overview${query}`;
+type Place = Pick<TestMerchant, 'merchantId' | 'storeId'>;
+const overviewPath = ({ merchantId, storeId }: Place, rest = '') =>
+  `/console/api/merchants/${encodeId('merchant', merchantId)}/stores/${encodeId('store', storeId)}/overview${rest}`;
 
-async function overview(
-  person: Person,
-  query: string,
-  of: Pick<TestMerchant, 'merchantId' | 'storeId'> = merchant,
-) {
-  const { status, text } = await person.call(overviewPath(of, query));
+async function figures(person: Person, query: string, of: Place = merchant) {
+  const { status, text } = await person.call(overviewPath(of, `/figures${query}`));
+  const body: Figures = JSON.parse(text);
+  return { status, body };
+}
+async function overview(person: Person, of: Place = merchant) {
+  const { status, text } = await person.call(overviewPath(of));
   const body: Overview = JSON.parse(text);
   return { status, body };
 }
@@ -272,7 +276,7 @@ test('days are those of the time zone, also where the clock is put back, and the
   await addPayment('2026-10-25T23:00:00Z', { status: 'expired' });
   await addPayment('2026-10-26T12:00:00Z', { status: 'pending', currency: null });
   const query = '?from=2026-10-24&to=2026-10-26';
-  const { body } = await overview(finance, `${query}&time_zone=Europe/Madrid`);
+  const { body } = await figures(finance, `${query}&time_zone=Europe/Madrid`);
   expect(body.days).toEqual(['2026-10-24', '2026-10-25', '2026-10-26']);
   expect(body.data.map((one) => [one.day, one.currency, one.sessions, one.paid, one.volume])).toEqual([
     ['2026-10-24', 'USDT', 1, 1, '1.00'],
@@ -286,12 +290,12 @@ test('days are those of the time zone, also where the clock is put back, and the
     { currency: 'USDC', payments: 1, amount: '4.00' },
   ]);
   expect(body.checkout).toEqual({ sessions: 5, ended: 4, paid: 3, success_percent: '75.0' });
-  const utc = (await overview(finance, query)).body;
+  const utc = (await figures(finance, query)).body;
   expect(utc.data.map(({ day }) => day)).toContain('2026-10-24');
   expect(utc.data.find(({ day, currency }) => day === '2026-10-24' && currency === 'USDT')?.volume).toBe(
     '3.00',
   );
-  const file = await fetch(`${service.baseUrl}${overviewPath(merchant, query)}`, {
+  const file = await fetch(`${service.baseUrl}${overviewPath(merchant, `/figures${query}`)}`, {
     headers: { cookie: finance.cookie, accept: 'text/csv' },
   });
   const lines = (await file.text()).split('\r\n');
@@ -301,7 +305,7 @@ test('days are those of the time zone, also where the clock is put back, and the
 });
 
 test('first steps, subscriptions, balances, webhooks and networks are what is there; another store has none of it', async () => {
-  const before = (await overview(finance, '')).body;
+  const before = (await overview(finance)).body;
   expect(before.first_steps).toEqual({
     key: true,
     request: false,
@@ -318,32 +322,40 @@ test('first steps, subscriptions, balances, webhooks and networks are what is th
   ] as const)
     await addSubscription(service, merchant, { status: 'active', interval, amount: BigInt(amount) });
   // When a key was last used is written behind its requests.
-  const firstSteps = async () => (await overview(finance, '')).body.first_steps;
+  const firstSteps = async () => (await overview(finance)).body.first_steps;
   await expect.poll(firstSteps).toMatchObject({ request: true, webhook: true, person: true });
-  const after = (await overview(finance, '')).body;
+  const after = (await overview(finance)).body;
   // A year is twelve months, 52 weeks are twelve months.
-  expect(after.subscriptions).toMatchObject({ active: 3, monthly: [{ currency: 'USD', amount: 7_200 }] });
+  const { subscriptions } = (await figures(finance, '')).body;
+  expect(subscriptions).toMatchObject({
+    active: 3,
+    monthly: [{ currency: 'USD', amount: 7_200 }],
+    is_whole: true,
+  });
   expect(after.webhooks).toMatchObject({ endpoints: 1, disabled: 0, failing: 0, failed: 0 });
   const balances = (await merchant.sdk.balances.retrieve()).data;
   expect(after.balances.map(({ available }) => available)).toEqual(
     balances.map(({ available }) => available),
   );
   expect(after.networks.map(({ stops }) => stops)).toEqual([[], [], []]);
-  const empty = (await overview(finance, '', await service.addStore(merchant))).body;
-  expect([empty.data, empty.checkout.success_percent, empty.first_steps.payment]).toEqual([[], null, false]);
+  const other = await service.addStore(merchant);
+  const empty = (await figures(finance, '', other)).body;
+  expect([empty.data, empty.checkout.success_percent]).toEqual([[], null]);
+  expect((await overview(finance, other)).body.first_steps.payment).toBe(false);
 });
 
 test('an overview of a foreign merchant or store shows nothing, and a period or zone that is none is refused', async () => {
   const other = await service.createMerchant();
   const query = '?from=2026-10-24&to=2026-10-26';
-  expect((await overview(finance, query, other)).status).toBe(403);
+  expect((await figures(finance, query, other)).status).toBe(403);
+  expect((await overview(finance, other)).status).toBe(403);
   const foreign = await signIn(service, other, 'owner');
   const mixed = { merchantId: other.merchantId, storeId: merchant.storeId };
-  expect((await overview(foreign, query, mixed)).body).toMatchObject({
-    data: [],
+  expect((await figures(foreign, query, mixed)).body).toMatchObject({ data: [] });
+  expect((await overview(foreign, mixed)).body).toMatchObject({
     first_steps: { key: false, request: false, payment: false, webhook: false },
   });
-  expect((await overview(foreign, query, merchant)).status).toBe(403);
+  expect((await figures(foreign, query, merchant)).status).toBe(403);
   for (const refused of [
     '?time_zone=Nowhere/Else',
     '?time_zone=%27%3B--',
@@ -354,7 +366,19 @@ test('an overview of a foreign merchant or store shows nothing, and a period or 
     '?to=0001-01-05',
     '?from=2027-01-01&to=2026-01-01',
   ])
-    expect([refused, (await overview(finance, refused)).status]).toEqual([refused, 400]);
+    expect([refused, (await figures(finance, refused)).status]).toEqual([refused, 400]);
+});
+
+test('what Home reads of a period has the connections and turns of reports, and keeps nothing else of it waiting', async () => {
+  const owner = new pg.Client({ connectionString: service.app.databaseUrl });
+  await owner.connect();
+  await owner.query('begin; lock table subscription in access exclusive mode');
+  const waiting = Array.from({ length: 4 }, () => figures(finance, ''));
+  expect((await Promise.race(waiting)).status).toBe(429);
+  expect((await overview(finance)).status).toBe(200);
+  await owner.end();
+  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 429]);
 });
 
 test('a person reads a few statements at a time, and each may take longer than other statements', async () => {

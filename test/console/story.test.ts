@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tellStory } from '../../packages/server/src/sandbox/index.ts';
+import { noteStoryUntil, tellStory } from '../../packages/server/src/sandbox/index.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { signIn } from './people.ts';
 
 const LONG_MS = 120_000;
 let service: TestService;
@@ -30,6 +31,7 @@ async function tell(merchant: TestMerchant, calls = Number.POSITIVE_INFINITY) {
       return { statusCode: answer.status, body: await answer.text() };
     },
     nowSeconds: () => service.app.clock.nowSeconds(),
+    noteUntil: (seconds) => noteStoryUntil(service.app.db, merchant.merchantId, seconds),
     isStopped: () => made >= calls,
   });
   return { isWhole, made };
@@ -87,6 +89,16 @@ test('a fresh sandbox has a story within 5 s, and telling it again changes nothi
   expect((await tell(merchant)).isWhole).toBe(true);
   expect(await storeOf(merchant)).toEqual(WHOLE);
   expect((await getMerchant(service.app.db, merchant.merchantId)).clockOffset).toBe(0);
+  // What the console calls done is what people have done.
+  const viewer = await signIn(service, merchant, 'viewer');
+  const place = `merchants/${encodeId('merchant', merchant.merchantId)}/stores/${encodeId('store', merchant.storeId)}`;
+  const steps = async () => Object((await viewer.call(`/console/api/${place}/overview`)).body).first_steps;
+  expect(await steps()).toMatchObject({ request: false, payment: false, webhook: false });
+  await merchant.sdk.testHelpers.advanceClock(2);
+  await merchant.sdk.webhookEndpoints.create({ url: 'https://webhooks.test/200' });
+  const { id } = await merchant.sdk.checkout.sessions.create({ amount: 990n, currency: 'USD' });
+  await merchant.sdk.testHelpers.checkout.sessions.pay(id, { currency: 'USDT', network: 'erc20' });
+  await expect.poll(steps, { timeout: 20_000 }).toMatchObject({ payment: true, webhook: true });
 });
 
 test('cut off after any call, it is gone on with and nothing is there twice; real money has none', {

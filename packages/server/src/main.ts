@@ -25,7 +25,13 @@ import { codeOf } from './platform/db/index.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/observability/index.ts';
 import { createOutbound } from './platform/outbound/index.ts';
-import { isSeeded, type SandboxCredentials, seedSandbox, tellStory } from './sandbox/index.ts';
+import {
+  isSeeded,
+  noteStoryUntil,
+  type SandboxCredentials,
+  seedSandbox,
+  tellStory,
+} from './sandbox/index.ts';
 import { decodeId } from './tenancy/index.ts';
 import { startWorkers } from './workers.ts';
 
@@ -148,10 +154,12 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
 function beginStory({ app, server }: Parts, folder: DataFolder, credentials: SandboxCredentials) {
   if (app === undefined || server === undefined) throw new Error('the story needs the API');
   let isStopped = false;
+  const merchantId = decodeId('merchant', credentials.merchant_id) ?? NIL_ID;
   const told = tellStory({
     credentials,
     inject: (request) => server.inject(request),
     nowSeconds: () => app.clock.nowSeconds(),
+    noteUntil: (seconds) => noteStoryUntil(app.db, merchantId, seconds),
     isStopped: () => isStopped,
   }).then(
     (isWhole) => isWhole && folder.noteStory(true),

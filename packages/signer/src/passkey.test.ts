@@ -191,4 +191,10 @@ test('a policy takes passkeys in one form, and says what is wrong with another',
   const text = policyText();
   text.approvers.push({ name: 'eve', passkeys: [named] }, { name: 'eva', passkeys: [named] });
   expect(() => readPolicy(JSON.stringify(text))).toThrow('two approvers have the key');
+  // One key, by itself and as that of a passkey.
+  const { ed25519 } = policyText().approvers[0] ?? {};
+  const asPasskey = { ...named, key: `0x302a300506032b6570032100${ed25519?.slice(2) ?? ''}` };
+  const both = policyText();
+  both.approvers.push({ name: 'eve', passkeys: [asPasskey] });
+  expect(() => readPolicy(JSON.stringify(both))).toThrow('two approvers have the key');
 });

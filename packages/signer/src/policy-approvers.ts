@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { type Approver, type ApproverKey, isSoundKey } from './approver-key.ts';
+import { type Approver, type ApproverKey, isSoundKey, SPKI_HEAD } from './approver-key.ts';
 import { isPasskeyKey } from './passkey.ts';
 import { Address, addressIn, closed, mistake } from './policy-text.ts';
 
@@ -34,12 +34,15 @@ export function approversOf(list: readonly ApproverText[]): Approver[] {
   const approvers = list.flatMap((one, i) =>
     keysOf(one, `approvers.${i}`).map((key): Approver => ({ name: one.name, ...key })),
   );
-  refuseTwice(
-    'key',
-    approvers.map(({ key }) => key),
-  );
+  refuseTwice('key', approvers.map(bareKeyOf));
   return approvers;
 }
+
+const ED25519_HEAD = `0x${SPKI_HEAD.toString('hex')}`;
+
+/** One key of Ed25519 may be written by itself and as that of a passkey. */
+const bareKeyOf = ({ key }: Approver) =>
+  key.startsWith(ED25519_HEAD) ? `0x${key.slice(ED25519_HEAD.length)}` : key;
 
 function refuseTwice(field: string, values: readonly string[]): void {
   const twice = values.find((value, i) => values.indexOf(value) < i);

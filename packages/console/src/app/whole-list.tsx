@@ -1,17 +1,19 @@
 import { Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call } from './api.ts';
+import { call, pathWith } from './api.ts';
 import { type Column, Empty, Rows } from './list.tsx';
 import { usePlace } from './place.ts';
+import { ShowMore } from './show-more.tsx';
 import { Trouble } from './trouble.tsx';
 
 const REFRESH_MS = 15_000;
 
 interface WholeListProps<T> {
   title: string;
-  /** Of the console's own routes, which answer all rows at once. */
+  /** Of the console's own routes, which answer all rows at once, or pages of them. */
   path: string;
+  filters?: Record<string, string> | undefined;
   idOf: (row: T) => string;
   columns: readonly Column<T>[];
   /** Which rows are shown; without, all. */
@@ -23,10 +25,11 @@ interface WholeListProps<T> {
   empty: string | { text: string; command: string };
 }
 
-/** A list of the console's own that is short enough to be read at once. */
+/** A list of the console's own. */
 export function WholeList<T>({
   title,
   path,
+  filters,
   idOf,
   columns,
   fits,
@@ -35,12 +38,20 @@ export function WholeList<T>({
   empty,
 }: WholeListProps<T>) {
   const place = usePlace();
-  const query = useQuery({
-    queryKey: ['whole', path],
-    queryFn: ({ signal }) => call<{ data: T[] }>(path, { signal }),
+  const query = useInfiniteQuery({
+    queryKey: ['whole', path, filters],
+    queryFn: ({ pageParam, signal }) =>
+      call<{ data: T[]; has_more?: boolean }>(pathWith(path, { ...filters, starting_after: pageParam }), {
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ data, has_more }) => {
+      const last = data.at(-1);
+      return has_more === true && last !== undefined ? idOf(last) : undefined;
+    },
     refetchInterval: REFRESH_MS,
   });
-  const all = query.data?.data ?? [];
+  const all = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const rows = fits === undefined ? all : all.filter(fits);
   return (
     <Stack>
@@ -57,6 +68,7 @@ export function WholeList<T>({
         rows.length === 0 &&
         (typeof empty === 'string' ? <Text>{empty}</Text> : <Empty empty={empty} />)}
       {rows.length > 0 && <Rows definition={{ title, columns, idOf }} rows={rows} place={place} />}
+      <ShowMore pages={query} />
     </Stack>
   );
 }

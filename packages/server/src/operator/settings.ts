@@ -96,7 +96,7 @@ export function settingCommands(app: App) {
   };
 }
 
-const RISK_LIST_SHOWN = 1_000;
+const RISK_PAGE = 1_000;
 
 export function riskCommands(app: App) {
   return {
@@ -110,6 +110,11 @@ export function riskCommands(app: App) {
       if (await removeRiskAddress(app.db, network, address)) return { network, address, removed: true };
       throw new Fail('resource_not_found', `${address} is not on the risk list of ${network}.`);
     },
-    list: async () => await listRiskAddresses(app.db, { limit: RISK_LIST_SHOWN }),
+    list: async () => {
+      const all = await listRiskAddresses(app.db, { limit: RISK_PAGE });
+      for (let page = all; page.length === RISK_PAGE; all.push(...page))
+        page = await listRiskAddresses(app.db, { limit: RISK_PAGE, after: all.at(-1) });
+      return all;
+    },
   };
 }

@@ -3,4 +3,4 @@ export { sandboxHandlers } from './handlers.ts';
 export { sandboxPages } from './pages.ts';
 export { sandboxRoutes } from './routes.ts';
 export { isSeeded, type SandboxCredentials, seedSandbox } from './seed.ts';
-export { tellStory } from './story.ts';
+export { noteStoryUntil, tellStory } from './story.ts';

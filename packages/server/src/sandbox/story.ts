@@ -6,6 +6,8 @@ import {
   signedPrefix,
   TIMESTAMP_HEADER,
 } from '@florin/contract/signing';
+import { sql } from 'kysely';
+import type { Db } from '../platform/db/index.ts';
 import type { SandboxCredentials } from './seed.ts';
 
 interface Sent {
@@ -20,6 +22,8 @@ interface StoryOptions {
   /** Answers a request without the network. */
   inject: (request: Sent) => Promise<{ statusCode: number; body: string }>;
   nowSeconds: () => number;
+  /** Keeps until when what happens is of the story, in Unix seconds. */
+  noteUntil: (seconds: number) => Promise<void>;
   /** Whether the sandbox ends: the story is not gone on with. */
   isStopped: () => boolean;
 }
@@ -39,7 +43,18 @@ const REFUSING = 'https://webhooks.test/410';
 const DELIVERY_WAIT_MS = 5_000;
 const POLL_MS = 50;
 
+/** More than it takes: what happens after that is of people, also where it was cut off. */
+const STORY_SECONDS = 60;
+
 class Stopped extends Error {}
+
+/** Keeps until when what happens to a merchant is of its story: the first steps that the console shows are those of people. */
+export async function noteStoryUntil(db: Db, merchantId: string, seconds: number): Promise<void> {
+  await sql`
+    insert into setting (merchant_id, name, value)
+    values (${merchantId}, 'sandbox.story_until', ${JSON.stringify(seconds)}::jsonb)
+    on conflict (merchant_id, name) do update set value = excluded.value`.execute(db);
+}
 
 /** Signs requests as a merchant's server does. */
 function signer({ credentials, inject, nowSeconds, isStopped }: StoryOptions): Call {
@@ -157,6 +172,7 @@ export async function tellStory(options: StoryOptions): Promise<boolean> {
   try {
     // Refused with real money: nothing of it is made then.
     await call('GET', '/test_helpers/clock');
+    await options.noteUntil(options.nowSeconds() + STORY_SECONDS);
     await makeCustomers(call);
     const endpoint = await makeEndpoint(call);
     await makePayment(call, 'paid', {
@@ -179,6 +195,7 @@ export async function tellStory(options: StoryOptions): Promise<boolean> {
     await makeSubscription(call);
     await makePayouts(call);
     await endDeliveries(call, endpoint);
+    await options.noteUntil(options.nowSeconds());
     return true;
   } catch (error) {
     if (error instanceof Stopped) return false;

@@ -97,7 +97,31 @@ export async function changeStore(
   );
 }
 
-export async function listStores({ db }: Pick<Platform, 'db'>, merchantId: string | undefined) {
+/** Of an operator's list: which stores, and how many behind which one. */
+export interface StorePage {
+  status?: 'pending' | 'enabled' | 'disabled' | 'rejected' | undefined;
+  limit: number;
+  /** Id of the last store of the page before. */
+  after?: string | undefined;
+}
+
+/** The stores of a merchant, a page of those of all, or all, oldest first. */
+export async function listStores({ db }: Pick<Platform, 'db'>, of: string | StorePage | undefined) {
   const stores = db.selectFrom('store').selectAll().orderBy('created_at').orderBy('store_id');
-  return await (merchantId === undefined ? stores : stores.where('merchant_id', '=', merchantId)).execute();
+  if (of === undefined) return await stores.execute();
+  if (typeof of === 'string') return await stores.where('merchant_id', '=', of).execute();
+  const { status, limit, after } = of;
+  const isReviewed = status === 'enabled' || status === 'disabled';
+  return await stores
+    .$if(status !== undefined, (query) =>
+      query.where('review_status', '=', isReviewed ? 'approved' : (status as 'pending' | 'rejected')),
+    )
+    .$if(isReviewed, (query) => query.where('enabled', '=', status === 'enabled'))
+    .$if(after !== undefined, (query) =>
+      query.where(
+        sql<boolean>`(created_at, store_id) > (select created_at, store_id from store where store_id = ${after ?? ''})`,
+      ),
+    )
+    .limit(limit)
+    .execute();
 }

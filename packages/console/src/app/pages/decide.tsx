@@ -61,6 +61,26 @@ const listed = (names: readonly string[]) => new Intl.ListFormat('en').format(na
 
 const isMarked = ({ is_new: isNew, looks_like: looksLike }: Recipient) => isNew || looksLike !== null;
 
+/** People have approved payments to this one, and none to the one that looks like it: that one imitates. */
+const isImitated = ({ is_new: isNew, looks_like: looksLike, is_alike_approved: isApproved }: Recipient) =>
+  looksLike !== null && !isNew && !isApproved;
+
+function Why({ recipient }: { recipient: Recipient }) {
+  const { looks_like: alike, is_alike_approved: isApproved } = recipient;
+  if (alike === null) return 'nobody has approved a payment to it before';
+  if (isImitated(recipient))
+    return (
+      <Text size="sm" className="digest">
+        people have approved payments to it; {alike} looks like it, and was paid without anybody's approval
+      </Text>
+    );
+  return (
+    <Text size="sm" c="var(--bad)" className="digest">
+      looks like {alike}, which was paid before{isApproved ? ' with approval' : ''}, and is another address
+    </Text>
+  );
+}
+
 /** Recipients whom somebody should look at. */
 const Marked = ({ shown: { recipients, currency } }: { shown: Decision }) => (
   <Table className="list" aria-label="Recipients to look at">
@@ -86,13 +106,7 @@ const Marked = ({ shown: { recipients, currency } }: { shown: Decision }) => (
               {amountText(Number(one.amount), currency)}
             </Table.Td>
             <Table.Td data-label="Why">
-              {one.looks_like === null ? (
-                'nobody has approved a payment to it before'
-              ) : (
-                <Text size="sm" c="var(--bad)" className="digest">
-                  looks like {one.looks_like}, which was paid before, and is another address
-                </Text>
-              )}
+              <Why recipient={one} />
             </Table.Td>
           </Table.Tr>
         ) : null,
@@ -107,7 +121,7 @@ export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
   const shown = query.data;
   if (query.error !== null) return <Trouble error={query.error} retry={() => void query.refetch()} />;
   if (shown === undefined) return null;
-  const alike = shown.recipients.filter(({ looks_like: looksLike }) => looksLike !== null).length;
+  const alike = shown.recipients.filter((one) => one.looks_like !== null && !isImitated(one)).length;
   return (
     <Section title="What you sign">
       {alike > 0 && (

@@ -8,6 +8,7 @@ export interface Recipient {
   amount: string;
   is_new: boolean;
   looks_like: string | null;
+  is_alike_approved: boolean;
 }
 
 /** What is signed, and how this person may decide on it. */

@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { call, pathWith } from '../api.ts';
 import { Bars } from '../bars.tsx';
 import { saveCsv } from '../csv.ts';
@@ -27,7 +27,8 @@ interface Day {
   volume: string;
 }
 
-interface Overview {
+/** What takes as long as there are payments in the period. */
+interface Figures {
   from: string;
   to: string;
   time_zone: string;
@@ -35,13 +36,19 @@ interface Overview {
   data: Day[];
   volume: { currency: string; payments: number; amount: string }[];
   checkout: { sessions: number; ended: number; paid: number; success_percent: string | null };
-  first_steps: FirstSteps;
   subscriptions: {
     active: number;
     trialing: number;
     past_due: number;
     monthly: { currency: string; amount: number }[];
+    is_whole: boolean;
+    counted_to: number;
   };
+}
+
+/** What is known at once. */
+interface Overview {
+  first_steps: FirstSteps;
   balances: {
     currency: string;
     available: number;
@@ -83,10 +90,10 @@ const DAYS: readonly Column<Day>[] = [
 ];
 
 /** What stands behind both plots, as a table and as a file. */
-function Days({ overview, path }: { overview: Overview; path: string }) {
+function Days({ figures, path }: { figures: Figures; path: string }) {
   const place = usePlace();
   const [failure, setFailure] = useState<unknown>();
-  const { from, to, time_zone } = overview;
+  const { from, to, time_zone } = figures;
   const save = () =>
     saveCsv(pathWith(path, { from, to, time_zone }), undefined, setFailure, `overview-${from}-${to}`);
   return (
@@ -95,7 +102,7 @@ function Days({ overview, path }: { overview: Overview; path: string }) {
         <summary>Every day as a table</summary>
         <Rows
           definition={{ title: 'Days', columns: DAYS, idOf: ({ day, currency }) => `${day} ${currency}` }}
-          rows={overview.data}
+          rows={figures.data}
           place={place}
         />
       </details>
@@ -109,38 +116,38 @@ function Days({ overview, path }: { overview: Overview; path: string }) {
   );
 }
 
-function Volume({ overview, path }: { overview: Overview; path: string }) {
+function Volume({ figures, path }: { figures: Figures; path: string }) {
   return (
     <Section title="Volume">
       <Text size="sm">What completed payments received, by the day on which they were made.</Text>
       <Facts
-        facts={overview.volume.map(({ currency, payments, amount }) => [
+        facts={figures.volume.map(({ currency, payments, amount }) => [
           currency,
           <>
             <AmountText text={amount} currency={currency} /> of {numbered(payments, 'payment')}
           </>,
         ])}
       />
-      {overview.volume
+      {figures.volume
         .filter(({ payments }) => payments > 0)
         .map(({ currency }) => (
           <Bars
             key={currency}
             title={`${currency} by day`}
-            bars={overview.days.map((label) => {
+            bars={figures.days.map((label) => {
               const volume =
-                overview.data.find((one) => one.day === label && one.currency === currency)?.volume ?? '0.00';
+                figures.data.find((one) => one.day === label && one.currency === currency)?.volume ?? '0.00';
               return { label, value: Number(volume), text: `${volume} ${currency}` };
             })}
           />
         ))}
-      <Days overview={overview} path={path} />
+      <Days figures={figures} path={path} />
     </Section>
   );
 }
 
-function Success({ overview, path }: { overview: Overview; path: string }) {
-  const { sessions, ended, paid, success_percent: percent } = overview.checkout;
+function Success({ figures, path }: { figures: Figures; path: string }) {
+  const { sessions, ended, paid, success_percent: percent } = figures.checkout;
   return (
     <Section title="Success of checkout">
       <Facts
@@ -155,15 +162,15 @@ function Success({ overview, path }: { overview: Overview; path: string }) {
         <Bars
           title="Paid of the day's sessions that are over"
           full={100}
-          bars={overview.days.map((label) => {
-            const own = overview.data.filter(({ day }) => day === label);
+          bars={figures.days.map((label) => {
+            const own = figures.data.filter(({ day }) => day === label);
             const of = own.reduce((sum, one) => sum + one.ended, 0);
             const value = of === 0 ? 0 : (own.reduce((sum, one) => sum + one.paid, 0) * 100) / of;
             return { label, value, text: of === 0 ? 'none is over' : `${value.toFixed(1)} %` };
           })}
         />
       )}
-      <Days overview={overview} path={path} />
+      <Days figures={figures} path={path} />
     </Section>
   );
 }
@@ -195,8 +202,11 @@ const Balances = ({ balances }: Pick<Overview, 'balances'>) => (
   </Section>
 );
 
-const Subscriptions = ({ subscriptions }: Pick<Overview, 'subscriptions'>) => (
+const Subscriptions = ({ subscriptions }: Pick<Figures, 'subscriptions'>) => (
   <Section title="Subscriptions">
+    {!subscriptions.is_whole && (
+      <Text size="sm">There are more than {subscriptions.counted_to}: the others are not counted here.</Text>
+    )}
     <Facts
       facts={[
         ['Active', subscriptions.active],
@@ -273,40 +283,76 @@ function TimeZone({ shown }: { shown: string }) {
   );
 }
 
+/** A part of the page, which is read by itself: one that is not there keeps no other from being shown. */
+function Part<T>({
+  query: { data, error, isPending, refetch },
+  name,
+  children,
+}: {
+  query: UseQueryResult<T>;
+  name: string;
+  children: (data: T) => ReactNode;
+}) {
+  return (
+    <>
+      {error !== null && (
+        <Section title={`Not ready: ${name}`}>
+          <Trouble error={error} retry={() => void refetch()} />
+        </Section>
+      )}
+      {isPending && <Skeleton height={320} aria-label="Loading" />}
+      {data !== undefined && children(data)}
+    </>
+  );
+}
+
 /** What the money and the servers of a store do. */
 export function StoreHomePage() {
   const { merchant, store } = usePlace();
   const { from, to, time_zone } = useFilters();
   const path = `/console/api/merchants/${merchant}/stores/${store}/overview`;
-  const query = useQuery({
-    queryKey: ['overview', path, from, to, time_zone],
-    queryFn: ({ signal }) => call<Overview>(pathWith(path, { from, to, time_zone }), { signal }),
+  const overview = useQuery({
+    queryKey: ['overview', path],
+    queryFn: ({ signal }) => call<Overview>(path, { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const figuresPath = `${path}/figures`;
+  const figures = useQuery({
+    queryKey: ['overview', figuresPath, from, to, time_zone],
+    queryFn: ({ signal }) => call<Figures>(pathWith(figuresPath, { from, to, time_zone }), { signal }),
     placeholderData: (before) => before,
     refetchInterval: REFRESH_MS,
   });
-  const { data } = query;
   return (
     <Stack>
       <Title order={1} size="h2">
         Home
       </Title>
-      {data !== undefined && <FirstStepsList steps={data.first_steps} />}
+      {overview.data !== undefined && <FirstStepsList steps={overview.data.first_steps} />}
       <Group align="end" gap="sm">
-        <PeriodPicker shown={data} zone={time_zone ?? 'UTC'} />
+        <PeriodPicker shown={figures.data} zone={time_zone ?? 'UTC'} />
         <TimeZone shown={time_zone ?? 'UTC'} />
       </Group>
-      {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Skeleton height={320} aria-label="Loading" />}
-      {data !== undefined && (
-        <div className="tiles">
-          <Volume overview={data} path={path} />
-          <Success overview={data} path={path} />
-          <Balances balances={data.balances} />
-          <Subscriptions subscriptions={data.subscriptions} />
-          <Webhooks webhooks={data.webhooks} />
-          <Networks networks={data.networks} />
-        </div>
-      )}
+      <div className="tiles">
+        <Part query={figures} name="volume, success of checkout and subscriptions">
+          {(shown) => (
+            <>
+              <Volume figures={shown} path={figuresPath} />
+              <Success figures={shown} path={figuresPath} />
+              <Subscriptions subscriptions={shown.subscriptions} />
+            </>
+          )}
+        </Part>
+        <Part query={overview} name="balance, webhooks and networks">
+          {({ balances, webhooks, networks }) => (
+            <>
+              <Balances balances={balances} />
+              <Webhooks webhooks={webhooks} />
+              <Networks networks={networks} />
+            </>
+          )}
+        </Part>
+      </div>
     </Stack>
   );
 }

@@ -39,6 +39,14 @@ test('listing again changes the reason; the list comes in pages', async () => {
   expect(rest).toEqual([{ network: 'trc20', address: tron, reason: 'theft' }]);
 });
 
+test('a reason is a text that people can read', async () => {
+  const list = (reason: string) => addRiskAddress(db, { network: 'erc20', address: fail, reason }, 5);
+  for (const reason of ['a\u202eb', 'line\nline', '\u0007', '\ud800', 'zero\u200bwidth', 'x'.repeat(501)])
+    await expect(list(reason)).rejects.toMatchObject({ details: { param: 'reason' } });
+  await list('x'.repeat(500));
+  await list('');
+});
+
 test('while the list cannot be read, no address passes', async () => {
   const away = connect({ url: 'postgres://127.0.0.1:1/none', poolSize: 1 });
   await expect(findSanctioned(away, 'erc20', [succeed])).rejects.toThrow('ECONNREFUSED');

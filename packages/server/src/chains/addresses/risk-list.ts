@@ -2,6 +2,7 @@ import { NETWORKS, type Network } from '@florin/contract/money';
 import type { Db } from '../../platform/db/index.ts';
 import { prepared } from '../../platform/db/statements/index.ts';
 import { invalidParam } from '../../platform/fail.ts';
+import { checkPlainText } from '../../platform/http/index.ts';
 import { checkAddress } from './check.ts';
 
 declare module '../../platform/db/db.ts' {
@@ -43,8 +44,17 @@ export function riskAddressOf(networkText: string, text: string): { network: Net
   throw invalidParam('address', `${text} is no ${network} address (${check.code}).`);
 }
 
-/** Lists an address; one that is listed gets the new reason. `nowMs`: real time. */
+const REASON_MAX = 500;
+
+/**
+ * Lists an address; one that is listed gets the new reason, which people read. `nowMs`: real time.
+ *
+ * @throws Fail `invalid_request` with param `reason`
+ */
 export async function addRiskAddress(db: Db, entry: RiskAddress, nowMs: number): Promise<void> {
+  checkPlainText(entry.reason, 'reason');
+  if (entry.reason.length > REASON_MAX)
+    throw invalidParam('reason', `reason must have ${REASON_MAX} characters at most.`);
   await db
     .insertInto('risk_address')
     .values({ ...entry, created_at_ms: nowMs })
@@ -62,12 +72,25 @@ export async function removeRiskAddress(db: Db, network: Network, address: strin
   return result.numDeletedRows > 0n;
 }
 
+/** As it was typed, and as each network keeps it. */
+const formsOf = (text: string): string[] => [
+  text,
+  ...NETWORKS.flatMap((network) => {
+    const check = checkAddress(network, text, { allowProgramOwned: true });
+    return check.ok ? [check.canonical] : [];
+  }),
+];
+
 /** A page of the list, ordered by network and address; `after` is the last entry of the page before. */
 export function listRiskAddresses(
   db: Db,
-  page: { limit: number; after?: { network: Network; address: string } },
+  page: {
+    limit: number;
+    address?: string | undefined;
+    after?: { network: Network; address: string } | undefined;
+  },
 ): Promise<RiskAddress[]> {
-  const { after } = page;
+  const { after, address } = page;
   return db
     .selectFrom('risk_address')
     .select(['network', 'address', 'reason'])
@@ -76,6 +99,7 @@ export function listRiskAddresses(
         eb(eb.refTuple('network', 'address'), '>', eb.tuple(after?.network ?? 'erc20', after?.address ?? '')),
       ),
     )
+    .$if(address !== undefined, (query) => query.where('address', 'in', formsOf(address ?? '')))
     .orderBy('network')
     .orderBy('address')
     .limit(page.limit)

@@ -5,17 +5,17 @@ import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { codeOf, type Db } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Period } from './period.ts';
-import { Turns } from './turns.ts';
+import { reportTurns } from './turns.ts';
 
 // What the first page of a store shows. Tables of several modules are read here and written by none; each statement goes
-// along an index and is bounded: payments by the period, the rest by a count that ends.
+// along an index and is bounded: payments by the period, the rest by a count that ends. What may take long is read as reports
+// are, by connections and in turns of their own.
 
 interface Owner {
   merchantId: string;
   storeId: string;
 }
 
-const turns = new Turns();
 const UNKNOWN_TIME_ZONE = '22023';
 
 /** @throws Fail for a name that the database does not know */
@@ -66,17 +66,26 @@ export interface DayRow {
 }
 
 /**
+ * What a period and the subscriptions come to.
+ *
+ * @param reportsDb whose statements may take a minute
  * @param reader who asks: a few at a time
  * @param days as `daysOf` has them
- * @throws Fail `rate_limited`
+ * @throws Fail `rate_limited` while the reader waits for others, or very many do
  */
-export async function readDays(
-  db: Db,
-  { merchantId, storeId, reader }: Owner & { reader: string },
+export async function readFigures(
+  reportsDb: Db,
+  { reader, ...owner }: Owner & { reader: string },
   days: readonly number[],
-): Promise<DayRow[]> {
-  return await turns.run(reader, async () => {
-    const { rows } = await sql<Record<keyof DayRow, string> & { currency: Asset | null }>`
+): Promise<{ rows: DayRow[]; subscriptions: Recurring }> {
+  return await reportTurns.run(reader, async () => ({
+    rows: await readDays(reportsDb, owner, days),
+    subscriptions: await readRecurring(reportsDb, owner),
+  }));
+}
+
+async function readDays(db: Db, { merchantId, storeId }: Owner, days: readonly number[]): Promise<DayRow[]> {
+  const { rows } = await sql<Record<keyof DayRow, string> & { currency: Asset | null }>`
       select width_bucket(created_at, ${days}::bigint[]) - 1 as day,
              coalesce(chosen_currency, fixed_currency) as currency,
              count(session_id) as sessions,
@@ -88,28 +97,30 @@ export async function readDays(
       where merchant_id = ${merchantId} and store_id = ${storeId}
         and created_at >= ${days.at(0)} and created_at < ${days.at(-1)}
       group by 1, 2`.execute(db);
-    return rows.map((row) => ({
-      day: Number(row.day),
-      currency: row.currency,
-      sessions: Number(row.sessions),
-      ended: Number(row.ended),
-      paid: Number(row.paid),
-      payments: Number(row.payments),
-      received: BigInt(row.received),
-    }));
-  });
+  return rows.map((row) => ({
+    day: Number(row.day),
+    currency: row.currency,
+    sessions: Number(row.sessions),
+    ended: Number(row.ended),
+    paid: Number(row.paid),
+    payments: Number(row.payments),
+    received: BigInt(row.received),
+  }));
 }
 
-/** What the first hour of a merchant is made of. */
+/** What people have done of the first hour of a merchant: the story of a fresh sandbox is not theirs. */
 export async function readFirstSteps(db: Db, { merchantId, storeId }: Owner) {
   const { rows } = await sql<Record<'key' | 'request' | 'payment' | 'webhook' | 'person', boolean>>`
+    with story as (select coalesce((select (value #>> '{}')::bigint from setting
+      where merchant_id = ${merchantId} and name = 'sandbox.story_until'), 0) as until)
     select
       exists (select from api_key where merchant_id = ${merchantId} and store_id = ${storeId}) as key,
-      exists (select from api_key where merchant_id = ${merchantId} and store_id = ${storeId}
-        and last_used_at_ms is not null) as request,
-      exists (select from payment where merchant_id = ${merchantId} and store_id = ${storeId}
-        and status = 'completed') as payment,
-      exists (select from webhook_endpoint where merchant_id = ${merchantId} and store_id = ${storeId}) as webhook,
+      exists (select from api_key, story where merchant_id = ${merchantId} and store_id = ${storeId}
+        and last_used_at_ms >= (until + 1) * 1000) as request,
+      exists (select from payment, story where merchant_id = ${merchantId} and store_id = ${storeId}
+        and status = 'completed' and coalesce(completed_at, created_at) > until) as payment,
+      exists (select from webhook_endpoint, story where merchant_id = ${merchantId} and store_id = ${storeId}
+        and created_at > until) as webhook,
       (select count(*) from console_membership where merchant_id = ${merchantId}) > 1 as person`.execute(db);
   const [row] = rows;
   return row ?? { key: false, request: false, payment: false, webhook: false, person: false };
@@ -123,8 +134,20 @@ const BILLED = {
   year: { times: 1n, months: 12n },
 } as const;
 
+/** More subscriptions are not counted: the page says so. */
+export const SUBSCRIPTIONS_MAX = 100_000;
+
 /** What active subscriptions bring in a month, in the smallest unit, and how many there are of each status. */
-export async function readRecurring(db: Db, { merchantId, storeId }: Owner) {
+interface Recurring {
+  active: number;
+  trialing: number;
+  past_due: number;
+  monthly: { currency: string; amount: number }[];
+  /** All are counted, which are at most `SUBSCRIPTIONS_MAX`. */
+  is_whole: boolean;
+}
+
+async function readRecurring(db: Db, { merchantId, storeId }: Owner): Promise<Recurring> {
   const { rows } = await sql<{
     status: string;
     currency: string;
@@ -132,8 +155,11 @@ export async function readRecurring(db: Db, { merchantId, storeId }: Owner) {
     count: string;
     amount: string;
   }>`
-    select status, currency, "interval", count(*)::text as count, sum(amount)::text as amount from subscription
-    where merchant_id = ${merchantId} and store_id = ${storeId} and status in ('active', 'trialing', 'past_due')
+    select status, currency, "interval", count(*)::text as count, sum(amount)::text as amount from (
+      select status, currency, "interval", amount from subscription
+      where merchant_id = ${merchantId} and store_id = ${storeId} and status in ('active', 'trialing', 'past_due')
+      limit ${sql.lit(SUBSCRIPTIONS_MAX + 1)}
+    ) as counted
     group by 1, 2, 3`.execute(db);
   const countOf = (status: string) =>
     rows.filter((row) => row.status === status).reduce((sum, { count }) => sum + Number(count), 0);
@@ -147,6 +173,7 @@ export async function readRecurring(db: Db, { merchantId, storeId }: Owner) {
     active: countOf('active'),
     trialing: countOf('trialing'),
     past_due: countOf('past_due'),
+    is_whole: rows.reduce((sum, { count }) => sum + Number(count), 0) <= SUBSCRIPTIONS_MAX,
     monthly: [...active].map(([currency, some]) => ({
       currency,
       amount: Number(some.reduce((sum, one) => sum + monthly(one), 0n)),

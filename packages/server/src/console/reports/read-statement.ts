@@ -5,9 +5,7 @@ import type { Account } from '../../ledger/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Period } from './period.ts';
 import { type AccountStatement, type Flow, statementsOf } from './statement.ts';
-import { Turns } from './turns.ts';
-
-const turns = new Turns();
+import { reportTurns } from './turns.ts';
 
 interface FlowRow {
   debit: Account;
@@ -45,7 +43,7 @@ export async function readStatement(
   { merchantId, reader }: { merchantId: string; reader: string },
   period: Period,
 ): Promise<AccountStatement[]> {
-  return await turns.run(reader, () =>
+  return await reportTurns.run(reader, () =>
     reportsDb
       .transaction()
       .setIsolationLevel('repeatable read')

@@ -1,14 +1,14 @@
 import { Fail } from '../../platform/fail.ts';
 import { Semaphore } from '../../platform/jobs/index.ts';
 
-/** That a process reads at once: the others wait, so that they do not take all of its connections. */
+/** That a process reads at once, as many as its reports have connections: the others wait. */
 const AT_ONCE = 2;
 /** That one person waits for, and people who wait: nobody keeps the others from theirs. */
 const OWN_MAX = 3;
 const READERS_MAX = 20;
 
 /** The order in which people get what takes long to read. */
-export class Turns {
+class Turns {
   readonly #turns = new Semaphore(AT_ONCE);
   readonly #waiting = new Map<string, number>();
 
@@ -41,3 +41,6 @@ export class Turns {
     else this.#waiting.delete(reader);
   }
 }
+
+/** Of all reports, which share their connections. */
+export const reportTurns = new Turns();

@@ -192,11 +192,16 @@ const Content = Type.Object({
       address: Type.String(),
       amount: Type.String(),
       is_new: Type.Boolean({
-        description: 'The merchant has never paid this address with the approval of people.',
+        description:
+          'The merchant has never paid this address with the approval of people, or its newest 1,000 payouts had none.',
       }),
       looks_like: Type.Union([Type.String(), Type.Null()], {
         description:
           'An address that was paid before, has the same four characters at both ends, and is another one.',
+      }),
+      is_alike_approved: Type.Boolean({
+        description:
+          'People approved a payment to that one. Where not, and this one is not new, that one imitates this one.',
       }),
     }),
   ),
@@ -229,8 +234,8 @@ async function markedOf({ db }: ApprovalDeps, merchantId: string, { network, ite
     ...(await listRefundedAlike(db, merchantId, network, looks)),
   ];
   return items.map(({ to: address, amount }) => {
-    const { isNew, looksLike } = markRecipient(address, paid);
-    return { address, amount, is_new: isNew, looks_like: looksLike };
+    const { isNew, looksLike, isAlikeApproved } = markRecipient(address, paid);
+    return { address, amount, is_new: isNew, looks_like: looksLike, is_alike_approved: isAlikeApproved };
   });
 }
 

@@ -1,9 +1,10 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
 import {
   changeStore,
+  getMerchant,
   listMerchants,
   listStores,
   type Merchant,
@@ -34,14 +35,30 @@ const presentMerchant = ({ merchantId, name, mode, status, createdAt }: Merchant
   created_at: isoOf(createdAt * 1000) ?? '',
 });
 
-async function listAllStores(deps: ConsoleDeps) {
-  const merchants = new Map((await listMerchants(deps.db)).map((one) => [one.merchantId, one]));
-  const stores = await listStores(deps, undefined);
-  return stores.flatMap((store) => {
-    const merchant = merchants.get(store.merchant_id);
-    if (merchant === undefined) return [];
-    return [{ ...presentStore(store), merchant: presentMerchant(merchant) }];
-  });
+const PAGE_MAX = 100;
+const StoreQuery = Type.Object({
+  status: Type.Optional(
+    Type.Union((['pending', 'enabled', 'disabled', 'rejected'] as const).map((one) => Type.Literal(one))),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
+  starting_after: Type.Optional(
+    Type.String({ maxLength: 64, description: 'The last store of the page before.' }),
+  ),
+});
+
+async function listAllStores(
+  deps: ConsoleDeps,
+  { status, limit = PAGE_MAX, starting_after: text }: Static<typeof StoreQuery>,
+) {
+  const after = text === undefined ? undefined : (decodeId('store', text) ?? NIL_ID);
+  const stores = await listStores(deps, { status, limit: limit + 1, after });
+  const data = await Promise.all(
+    stores.slice(0, limit).map(async (store) => ({
+      ...presentStore(store),
+      merchant: presentMerchant(await getMerchant(deps.db, store.merchant_id)),
+    })),
+  );
+  return { data, has_more: stores.length > limit };
 }
 
 /** What the operator decides about the stores of every merchant. */
@@ -53,11 +70,13 @@ const reviews = (deps: ConsoleDeps): Route[] => [
     operationId: 'listAllStores',
     summary: 'The stores of all merchants, oldest first',
     permission: needs('see_installation'),
+    query: StoreQuery,
     answer: Type.Object({
       data: Type.Array(Type.Object({ ...StoreSchema.properties, merchant: MerchantSchema })),
+      has_more: Type.Boolean(),
     }),
     refusals: [],
-    handle: async () => ({ body: { data: await listAllStores(deps) } }),
+    handle: async ({ query }) => ({ body: await listAllStores(deps, query) }),
   }),
   defineRoute({
     ...common,

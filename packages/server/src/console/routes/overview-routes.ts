@@ -10,15 +10,16 @@ import {
   COUNTED_MAX,
   type DayRow,
   daysOf,
-  readDays,
+  readFigures,
   readFirstSteps,
   readHoldings,
   readNetworks,
-  readRecurring,
   readWebhookHealth,
+  SUBSCRIPTIONS_MAX,
   todayIn,
 } from '../reports/read-overview.ts';
 import { needs, userOf } from './own.ts';
+import type { StatementDeps } from './statement-routes.ts';
 
 const DAYS_DEFAULT = 30;
 /** A page reads every payment of its period. */
@@ -44,7 +45,7 @@ const Day = Type.Object({
   volume: Amount,
 });
 
-const Overview = Type.Object({
+const Figures = Type.Object({
   from: Type.String(),
   to: Type.String(),
   time_zone: Type.String(),
@@ -57,18 +58,23 @@ const Overview = Type.Object({
     paid: Count,
     success_percent: OrNull(Type.String({ description: 'Of those that are over. Null: none is.' })),
   }),
+  subscriptions: Type.Object({
+    active: Count,
+    trialing: Count,
+    past_due: Count,
+    monthly: Type.Array(Type.Object({ currency: Type.String(), amount: Units })),
+    is_whole: Type.Boolean(),
+    counted_to: Type.Integer({ description: 'So many are counted; `is_whole`: there are no more.' }),
+  }),
+});
+
+const Overview = Type.Object({
   first_steps: Type.Object({
     key: Type.Boolean(),
     request: Type.Boolean(),
     payment: Type.Boolean(),
     webhook: Type.Boolean(),
     person: Type.Boolean(),
-  }),
-  subscriptions: Type.Object({
-    active: Count,
-    trialing: Count,
-    past_due: Count,
-    monthly: Type.Array(Type.Object({ currency: Type.String(), amount: Units })),
   }),
   balances: Type.Array(
     Type.Object({
@@ -116,11 +122,11 @@ interface Days {
   period: Period;
   timeZone: string;
   names: string[];
-  rows: DayRow[];
+  figures: Awaited<ReturnType<typeof readFigures>>;
 }
 
-/** Days of the period with what was made on them. @throws Fail */
-async function readPeriod(deps: ConsoleDeps, { caller, params, query }: Request): Promise<Days> {
+/** Days of the period with what was made on them, and subscriptions. @throws Fail */
+async function readPeriod(deps: StatementDeps, { caller, params, query }: Request): Promise<Days> {
   const { time_zone: timeZone = 'UTC', to, from } = query;
   const now = deps.clock.nowSeconds() + caller.clockOffset;
   const last = to ?? (await todayIn(deps.db, timeZone, now));
@@ -130,7 +136,7 @@ async function readPeriod(deps: ConsoleDeps, { caller, params, query }: Request)
     throw new Fail('invalid_request', { message: `At most ${DAYS_MAX} days are shown.`, param: 'from' });
   const names = starts.slice(0, -1).map((_, index) => dayBy(period.from, index));
   const owner = { ...ownerOf({ caller, params }), reader: userOf({ caller }).userId };
-  return { period, timeZone, names, rows: await readDays(deps.db, owner, starts) };
+  return { period, timeZone, names, figures: await readFigures(deps.reportsDb, owner, starts) };
 }
 
 const ownerOf = ({ caller: { merchantId }, params }: Pick<Request, 'caller' | 'params'>) => ({
@@ -138,7 +144,7 @@ const ownerOf = ({ caller: { merchantId }, params }: Pick<Request, 'caller' | 'p
   storeId: decodeId('store', params.store_id) ?? NIL_ID,
 });
 
-const presentDays = ({ rows, names, timeZone }: Days): Static<typeof Day>[] =>
+const presentDays = ({ figures: { rows }, names, timeZone }: Days): Static<typeof Day>[] =>
   rows
     .toSorted((a, b) => a.day - b.day || (a.currency ?? '').localeCompare(b.currency ?? ''))
     .map(({ day, received, ...row }) => ({
@@ -152,7 +158,7 @@ const sumOf = (rows: readonly DayRow[], field: 'sessions' | 'ended' | 'paid' | '
   rows.reduce((sum, row) => sum + row[field], 0);
 
 /** What the days come to. */
-function presentTotals({ rows }: Days) {
+function presentTotals({ figures: { rows } }: Days) {
   const [sessions, ended, paid] = [sumOf(rows, 'sessions'), sumOf(rows, 'ended'), sumOf(rows, 'paid')];
   return {
     volume: ASSETS.map((currency) => {
@@ -169,51 +175,71 @@ function presentTotals({ rows }: Days) {
   };
 }
 
-/** The first page of a store: what its money and its servers do. */
-export const overviewRoutes = (deps: ConsoleDeps): Route[] => [
-  {
-    ...defineRoute({
-      method: 'GET',
-      path: '/console/api/merchants/{merchant_id}/stores/{store_id}/overview',
-      operationId: 'retrieveOverview',
-      tag: 'Reports',
-      summary:
-        'Volume and success of checkout by day and token, subscriptions, what is held, webhooks, networks, first steps',
-      scope: 'read',
-      permission: needs('see'),
-      params: Type.Object({ merchant_id: Type.String(), store_id: Type.String() }),
-      query: Query,
-      answer: Overview,
-      refusals: [],
-      handle: async (request) => {
-        const owner = ownerOf(request);
-        const days = await readPeriod(deps, request);
-        const { db } = deps;
-        return {
-          body: {
-            from: days.period.from,
-            to: days.period.to,
-            time_zone: days.timeZone,
-            days: days.names,
-            data: presentDays(days),
-            ...presentTotals(days),
-            first_steps: await readFirstSteps(db, owner),
-            subscriptions: await readRecurring(db, owner),
-            balances: await readHoldings(db, owner),
-            webhooks: { ...(await readWebhookHealth(db, owner)), counted_to: COUNTED_MAX },
-            networks: await readNetworks(db, owner),
-          },
-        };
-      },
-    }),
-    list: {
-      item: Day,
-      idOf: () => '',
-      // At most three rows a day: there is no second slice.
-      read: async (request) => ({
-        data: presentDays(await readPeriod(deps, request as Request)),
-        has_more: false,
-      }),
+const PATH = '/console/api/merchants/{merchant_id}/stores/{store_id}/overview';
+const common = {
+  method: 'GET',
+  tag: 'Reports',
+  scope: 'read',
+  permission: needs('see'),
+  params: Type.Object({ merchant_id: Type.String(), store_id: Type.String() }),
+  refusals: [],
+} as const;
+
+/** What is known at once. */
+const stateRoute = ({ db }: ConsoleDeps): Route =>
+  defineRoute({
+    ...common,
+    path: PATH,
+    operationId: 'retrieveOverview',
+    summary: 'What is held, webhooks, networks, and the first steps of a store',
+    answer: Overview,
+    handle: async (request) => {
+      const owner = ownerOf(request);
+      return {
+        body: {
+          first_steps: await readFirstSteps(db, owner),
+          balances: await readHoldings(db, owner),
+          webhooks: { ...(await readWebhookHealth(db, owner)), counted_to: COUNTED_MAX },
+          networks: await readNetworks(db, owner),
+        },
+      };
     },
+  });
+
+/** What takes as long as there are payments in the period. */
+const figuresRoute = (deps: StatementDeps): Route => ({
+  ...defineRoute({
+    ...common,
+    path: `${PATH}/figures`,
+    operationId: 'retrieveFigures',
+    summary: 'Volume and success of checkout by day and token, and what subscriptions bring in a month',
+    query: Query,
+    answer: Figures,
+    handle: async (request) => {
+      const days = await readPeriod(deps, request);
+      return {
+        body: {
+          from: days.period.from,
+          to: days.period.to,
+          time_zone: days.timeZone,
+          days: days.names,
+          data: presentDays(days),
+          ...presentTotals(days),
+          subscriptions: { ...days.figures.subscriptions, counted_to: SUBSCRIPTIONS_MAX },
+        },
+      };
+    },
+  }),
+  list: {
+    item: Day,
+    idOf: () => '',
+    // At most three rows a day: there is no second slice.
+    read: async (request) => ({
+      data: presentDays(await readPeriod(deps, request as Request)),
+      has_more: false,
+    }),
   },
-];
+});
+
+/** The first page of a store: what its money and its servers do. */
+export const overviewRoutes = (deps: StatementDeps): Route[] => [stateRoute(deps), figuresRoute(deps)];

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { isoOf } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
-import { createStore, listStores } from '../../stores/index.ts';
+import { createStore, getMerchant, listStores } from '../../stores/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import type { ConsoleDeps } from '../accounts/index.ts';
 import { needs, Text } from './own.ts';
@@ -63,6 +64,8 @@ export const storeRoutes = (deps: ConsoleDeps): Route[] => [
     answer: Type.Object({ store_id: Type.String() }),
     refusals: ['conflict'],
     handle: async ({ caller: { merchantId }, body: { name, channel_type: channelType } }) => {
+      const { status } = await getMerchant(deps.db, merchantId);
+      if (status !== 'active') throw new Fail('forbidden', 'This merchant is suspended.');
       const storeId = await createStore(deps, { merchantId, name, channelType });
       return { body: { store_id: encodeId('store', storeId) } };
     },

@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
-import type { PaidAddress } from '../../transfers/recipients/index.ts';
+import { findAlike, type PaidAddress } from '../../transfers/recipients/index.ts';
 import type { BatchRow } from '../queries.ts';
 import '../tables.ts';
+
+/** Of an address that was paid more often than that, approvals are looked for among the newest payments. */
+const NEWEST = 1_000;
 
 /** Addresses that a merchant's payouts have paid, of those that look so. @param looks by `lookOf` */
 export async function listPaidAlike(
@@ -11,11 +14,13 @@ export async function listPaidAlike(
   network: BatchRow['network'],
   looks: readonly string[],
 ): Promise<PaidAddress[]> {
-  const { rows } = await sql<PaidAddress>`
-    select i.address, bool_or(b.required_approvals > 0) as "isApproved"
-    from payout_item i join payout_batch b using (merchant_id, batch_id)
-    where i.merchant_id = ${merchantId} and i.network = ${network} and i.status = 'succeeded'
-      and lower(left(replace(i.address, '0x', ''), 4) || right(i.address, 4)) = any(${looks}::text[])
-    group by i.address`.execute(db);
-  return rows;
+  const isApproved = sql`exists (
+    select from (
+      select merchant_id, batch_id from payout_item
+      where merchant_id = ${merchantId} and network = ${network} and status = 'succeeded'
+        and lower(left(replace(address, '0x', ''), 4) || right(address, 4)) = alike.look and address = alike.address
+      order by batch_id desc limit ${sql.lit(NEWEST)}
+    ) as newest
+    join payout_batch b using (merchant_id, batch_id) where b.required_approvals > 0)`;
+  return await findAlike(db, { merchantId, network, looks }, { payments: sql`payout_item`, isApproved });
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 
-import type { PaidAddress } from '../../transfers/recipients/index.ts';
+import { findAlike, type PaidAddress } from '../../transfers/recipients/index.ts';
 import type { RefundRow } from '../queries.ts';
 import '../tables.ts';
 
@@ -52,12 +52,11 @@ export async function listRefundedAlike(
   network: RefundRow['network'],
   looks: readonly string[],
 ): Promise<PaidAddress[]> {
-  const { rows } = await sql<PaidAddress>`
-    select address, bool_or(required_approvals > 0) as "isApproved" from refund
-    where merchant_id = ${merchantId} and network = ${network} and status = 'succeeded'
-      and lower(left(replace(address, '0x', ''), 4) || right(address, 4)) = any(${looks}::text[])
-    group by address`.execute(db);
-  return rows;
+  const isApproved = sql`exists (
+    select from refund
+    where merchant_id = ${merchantId} and network = ${network} and status = 'succeeded' and required_approvals > 0
+      and lower(left(replace(address, '0x', ''), 4) || right(address, 4)) = alike.look and address = alike.address)`;
+  return await findAlike(db, { merchantId, network, looks }, { payments: sql`refund`, isApproved });
 }
 
 /**

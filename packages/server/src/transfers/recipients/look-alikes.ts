@@ -19,17 +19,21 @@ export interface RecipientMark {
   isNew: boolean;
   /** Another address that was paid and that this one looks like; also where this one was paid since, as a small payment is easily had. */
   looksLike: string | null;
+  /** Whether people approved a payment to that one. Where they did to this one alone, it is the other that imitates. */
+  isAlikeApproved: boolean;
 }
 
 /**
  * Compares a recipient with those who were paid before. Whoever wants money sent to them makes an address that looks like a
- * known one at both ends.
+ * known one at both ends. Of several that look so, one that people approved is named.
  */
 export function markRecipient(address: string, paid: readonly PaidAddress[]): RecipientMark {
   const own = sameAddress(address);
   const isNew = !paid.some((one) => one.isApproved && sameAddress(one.address) === own);
-  const alike = paid.find(
+  const alikes = paid.filter(
     (one) => lookOf(one.address) === lookOf(address) && sameAddress(one.address) !== own,
   );
-  return { isNew, looksLike: alike?.address ?? null };
+  const approved = alikes.find(({ isApproved }) => isApproved);
+  const looksLike = (approved ?? alikes[0])?.address ?? null;
+  return { isNew, looksLike, isAlikeApproved: approved !== undefined };
 }

@@ -1,9 +1,11 @@
 import { NativeSelect, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
 import { Action } from '../../detail.tsx';
 import { textOf } from '../../form.ts';
 import { AddressField, FormDialog } from '../../form-dialog.tsx';
 import { CopyId, NETWORK_NAMES } from '../../format.tsx';
-import type { Column } from '../../list.tsx';
+import { type Column, Filters } from '../../list.tsx';
+import { useFilters } from '../../place.ts';
 import { WholeList } from '../../whole-list.tsx';
 import { OPERATOR, useOperates } from './place.ts';
 
@@ -66,6 +68,9 @@ const AddAddress = () => (
 /** Addresses that get nothing, and whose money is seized. */
 export function RiskPage() {
   const operates = useOperates();
+  const navigate = useNavigate();
+  const { address } = useFilters();
+  const show = (search: Record<string, string>) => void navigate({ to: '.', search: () => search });
   return (
     <WholeList
       title="Risk list"
@@ -73,10 +78,22 @@ export function RiskPage() {
       idOf={({ network, address }) => `${network} ${address}`}
       columns={operates ? [...SEEN, CHANGED] : SEEN}
       actions={operates && <AddAddress />}
-      empty={{
-        text: 'No address is listed. One that is gets no payout and no refund, and what it sends is seized. Add it here, or so:',
-        command: 'npx florin risk add erc20 0x… --reason "Sanctions"',
-      }}
+      filters={address === undefined ? undefined : { address }}
+      notice={
+        <Filters
+          filters={[{ name: 'address', label: 'Find an address' }]}
+          given={address === undefined ? {} : { address }}
+          set={(name, value) => show(value === '' ? {} : { [name]: value })}
+        />
+      }
+      empty={
+        address !== undefined
+          ? 'This address is not listed.'
+          : {
+              text: 'No address is listed. One that is gets no payout and no refund, and what it sends is seized. Add it here, or so:',
+              command: 'npx florin risk add erc20 0x… --reason "Sanctions"',
+            }
+      }
     />
   );
 }

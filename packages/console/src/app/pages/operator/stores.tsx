@@ -91,7 +91,7 @@ export function AllStoresPage() {
       path={`${OPERATOR}/stores`}
       idOf={({ store_id }) => store_id}
       columns={operates ? [...SEEN, DECIDED] : SEEN}
-      fits={(store) => status === '' || storeStatus(store) === status}
+      filters={status === '' ? undefined : { status }}
       actions={<StatusFilter options={['pending', 'enabled', 'disabled', 'rejected']} />}
       empty={status === '' ? 'No merchant has a store yet.' : 'No store has this status.'}
     />

@@ -17,7 +17,7 @@ export interface FailingJob {
   dueAtMs: number;
 }
 
-/** Jobs whose last run threw, those first that have failed most often; at most 100. Reads the whole table. */
+/** Jobs whose last run threw, those first that have failed most often; at most 100. */
 export async function listFailing(db: Db): Promise<FailingJob[]> {
   const { rows } = await sql<{
     merchant_id: string;
