@@ -23,8 +23,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/chains/collector': 450,
   'server/src/chains/evm': 6_000,
   'server/src/chains/simulated': 4_100,
-  // What payers' wallets sign, and a charge.
-  'server/src/chains/solana': 3_400,
+  // What payers' wallets sign, mandates, and charges of them.
+  'server/src/chains/solana': 3_850,
   // Large blocks are read in parts that are kept. And mandates, with what is tried before charges.
   'server/src/chains/tron': 3_350,
   'server/src/checkout': 2_800,
@@ -57,8 +57,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/tenancy': 500,
   // What an old key may not hold up: moves that are given up, and what is set aside.
   // And what Tron is given TRX for, and asked before: payments and charges alike.
-  // And every cause of a stop.
-  'server/src/transfers': 9_530,
+  // And every cause of a stop; and what payers have signed, where whoever signs charges wants it.
+  'server/src/transfers': 9_600,
   'server/src/webhooks': 2_700,
   // What payers sign on Solana, and its windows, which no contract keeps.
   signer: 9_700,

@@ -75,7 +75,9 @@ export class Collector {
     const window = { windowStart: mandate.startsAt, windowEnd: mandate.startsAt + WINDOW };
     const chargeId = uuidOf(`charge-${made}`);
     const own = { chargeId, amount: AMOUNT, subscriptionId: SUBSCRIPTION, ...window };
+    const signature = this.environment.signatureOf?.(mandate);
     return chain.buildCharge({
+      ...(signature === undefined ? {} : { signature }),
       signing: nextSigning(),
       keyRef,
       mandate,

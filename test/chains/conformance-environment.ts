@@ -39,6 +39,8 @@ export interface ChainEnvironment {
   hold(wallet: WalletOfPayer, balance: bigint): Promise<void>;
   /** The payer signs and sends the steps of a mandate. */
   authorize(setup: MandateSetup): Promise<void>;
+  /** Of a mandate that was authorised, where the payer's signature goes with each charge. */
+  signatureOf?(mandate: Mandate): string | undefined;
   /** The payer approves an allowance for our spender, or for another one. */
   approve(wallet: WalletOfPayer, amount: bigint, spender?: string): Promise<void>;
   /** The payer revokes a mandate. */

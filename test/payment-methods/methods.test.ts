@@ -160,19 +160,16 @@ test.each(NETWORKS)(
     expect((await change(id, { allowance: 40 })).status).toBe('active');
     expect((await change(id, { balance: 39 })).status).toBe('inactive');
     expect((await change(id, { balance: 40 * TOKENS })).status).toBe('active');
-    expect((await change(id, { revoked: true })).status).toBe('revoked');
-    expect((await change(id, { balance: 50 * TOKENS, allowance: 50 })).status).toBe('revoked');
+    // A token account on spl forgets a delegate that is revoked: its owner may approve again.
+    const after = network === 'spl' ? ['inactive', 'active'] : ['revoked', 'revoked'];
+    expect((await change(id, { revoked: true })).status).toBe(after[0]);
+    expect((await change(id, { balance: 50 * TOKENS, allowance: 50 })).status).toBe(after[1]);
     const seen = await events(id);
-    expect(seen.map(({ data }) => data.object.status)).toEqual([
-      'inactive',
-      'active',
-      'inactive',
-      'active',
-      'revoked',
-    ]);
-    expect(seen.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+    const statuses = ['inactive', 'active', 'inactive', 'active', ...new Set(after)];
+    expect(seen.map(({ data }) => data.object.status)).toEqual(statuses);
+    expect(seen.map(({ sequence }) => sequence)).toEqual(statuses.map((_, place) => place + 1));
     expect(seen.map(({ data }) => data.previous_attributes)).toEqual(
-      ['active', 'inactive', 'active', 'inactive', 'active'].map((status) => ({ status })),
+      ['active', ...statuses.slice(0, -1)].map((status) => ({ status })),
     );
   },
 );

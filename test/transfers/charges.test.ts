@@ -95,7 +95,7 @@ describe.each(NETWORKS)('%s', (network) => {
       'insufficient_balance',
       'insufficient_allowance',
       hasCollector ? 'cap_exceeded' : null,
-      'mandate_revoked',
+      network === 'spl' ? 'insufficient_allowance' : 'mandate_revoked',
       null,
     ]);
     for (const charge of [poor, shy, revoked]) expect(await attemptsOf(service, charge)).toEqual(['failed']);

@@ -195,7 +195,7 @@ test('spl: a charge goes into the hot wallet of its account, and nobody else’s
   expect(ask(solanaCharging(charge), 0)).toMatch(/^purpose: /);
   expect(ask(solanaCharging(charge))).toBe('signed');
   // Of another merchant, whose wallet it names.
-  expect(ask(solanaCharging(charge, 2), 2)).toMatch(/^purpose: .*is not signed by .* for charges to/);
+  expect(ask(solanaCharging(charge, 2), 2)).toMatch(/^purpose: .*is not signed by/);
   const none = new OnceBench((policy) => Reflect.deleteProperty(policy.networks.spl, 'charges'));
   expect(none.outcome(solanaRequest({ purpose: charge, bytes: { steps: solanaCharging(charge) } }))).toBe(
     'policy: the policy has no charges for spl.',

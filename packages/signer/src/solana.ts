@@ -7,6 +7,7 @@ export {
   tokenAccountOf,
 } from './solana/address.ts';
 export type { SolanaInstruction } from './solana/instruction.ts';
+export { isMandateSigned, mandateIdOf, mandateText, type SolanaMandate } from './solana/mandate.ts';
 export {
   decodeSignedSolana,
   decodeSolanaMessage,

@@ -5,11 +5,10 @@ import { newId } from '../../../packages/server/src/platform/db/ids/ids.ts';
 import { createDatabase } from '../../database.ts';
 import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
-import { UNCHARGED_PAYERS } from '../uncharged-payers.ts';
 import { FINAL_BLOCKS, SolanaEnvironment } from './environment.ts';
 import { LosingNode } from './losing-node.ts';
 
-describeChain('Solana', openSolana, { charges: false });
+describeChain('Solana', openSolana);
 
 async function openSolana(): Promise<ChainEnvironment> {
   const local = await SolanaEnvironment.start();
@@ -55,7 +54,13 @@ async function openSolana(): Promise<ChainEnvironment> {
     pay: (transfers) => local.pay(transfers),
     payer: (number) => recipient(7_100 + number),
     signingPayer: (number) => recipient(7_200 + number),
-    ...UNCHARGED_PAYERS,
+    startsAt: async () => Math.floor(Date.now() / 1000),
+    passUntil: async () => {},
+    hold: (wallet, balance) => local.hold(wallet, balance),
+    authorize: (setup) => local.authorize(setup),
+    signatureOf: (mandate) => local.signatureOf(mandate),
+    approve: (wallet, amount, spender) => local.approve(wallet, amount, spender),
+    revoke: (mandate) => local.revoke(mandate),
     outage: async (isOn) => {
       if (isOn) endpoint.faults.plan({ how: 'down', times: Number.POSITIVE_INFINITY });
       else endpoint.faults.clear();

@@ -17,10 +17,13 @@ import {
 } from '@solana/kit';
 import {
   findAssociatedTokenPda,
+  getApproveCheckedInstruction,
   getCreateAssociatedTokenIdempotentInstruction,
+  getRevokeInstruction,
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
+import type { Mandate } from '../../../packages/server/src/chains/port/port.ts';
 import { slicesOf } from '../../../packages/server/src/chains/rpc/slices.ts';
 import type { TokenAccounts } from '../../../packages/server/src/chains/solana/derive-accounts.ts';
 import { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
@@ -31,12 +34,19 @@ import type { SolanaNode as RpcSolanaNode } from '../../../packages/server/src/c
 import type { SolanaSigner } from '../../../packages/server/src/chains/solana/signing.ts';
 import { SolanaChain } from '../../../packages/server/src/chains/solana/solana-chain.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
+import { toHex } from '../../../packages/signer/src/bytes.ts';
 import { solanaAddressOf } from '../../../packages/signer/src/solana/address.ts';
+import {
+  decodeSolanaMessage,
+  encodeSignedSolana,
+  signSolanaMessage,
+} from '../../../packages/signer/src/solana/message.ts';
 import { publicTestKey } from '../../nodes/solana/controls.ts';
 import { type SolanaNode, startSolanaNode } from '../../nodes/solana/node.ts';
 import { readTransaction, type WireTransaction } from '../../nodes/solana/wire.ts';
-import type { PayerTransfer } from '../conformance-environment.ts';
+import type { PayerTransfer, WalletOfPayer } from '../conformance-environment.ts';
 import { KEYS, SolanaKeySigner } from './key-signer.ts';
+import { MemoryAccounts } from './memory-accounts.ts';
 
 /** Confirmations of a final block. */
 export const FINAL_BLOCKS = 4;
@@ -86,22 +96,10 @@ export class MemoryMarks implements Marks {
   }
 }
 
-/** Token accounts in memory, as a table keeps them. */
-class MemoryAccounts implements TokenAccounts {
-  readonly #known = new Map<string, string>();
-
-  async find(owners: readonly string[], mint: string): Promise<ReadonlyMap<string, string>> {
-    return new Map(
-      owners.flatMap((owner) => {
-        const account = this.#known.get(`${owner} ${mint}`);
-        return account === undefined ? [] : [[owner, account] as const];
-      }),
-    );
-  }
-
-  async save(accounts: ReadonlyMap<string, string>, mint: string): Promise<void> {
-    for (const [owner, account] of accounts) this.#known.set(`${owner} ${mint}`, account);
-  }
+/** As the port offers it, or as a page hands it on. */
+interface OfferedMandate {
+  mandate: Pick<Mandate, 'payer' | 'mandateId'>;
+  steps: readonly { kind: string; transaction?: string; message?: string }[];
 }
 
 /** A local Solana, and people on it who pay. */
@@ -179,7 +177,7 @@ export class SolanaEnvironment {
       wallets: {
         hot: KEYS.hot(account).address,
         feePayer: KEYS.hot(0).address,
-        delegate: KEYS.delegate().address,
+        delegate: async () => KEYS.delegate().address,
         deposit: async (index) => KEYS.deposit(account, index).address,
         name: ({ from, count }) => name(from, count),
       },
@@ -200,8 +198,7 @@ export class SolanaEnvironment {
 
   /** All in one transaction, in the newest block; the accounts of the recipients are opened in it. @returns its id */
   async pay(transfers: readonly PayerTransfer[]): Promise<string> {
-    const payer = await this.#keyOf('whoever pays the fee of payers');
-    this.node.controls.fund(payer.address, SOL);
+    const payer = await this.#feePayer();
     const opening = new Map<string, Instruction>();
     const moves: Instruction[] = [];
     for (const { from, to, asset, amount } of transfers) {
@@ -229,6 +226,77 @@ export class SolanaEnvironment {
     return await this.#put(payer, moves, 'mined');
   }
 
+  readonly #signatures = new Map<string, string>();
+
+  /** The payer's wallet sends the approval, and signs the message. */
+  async authorize({ mandate, steps }: OfferedMandate): Promise<void> {
+    const name = this.#nameOf(mandate.payer);
+    for (const step of steps) {
+      if (step.kind === 'activate')
+        this.#signatures.set(
+          mandate.mandateId,
+          toHex(sign(null, Buffer.from(step.message ?? ''), keyOf(name))),
+        );
+      if (step.kind !== 'approve') continue;
+      this.node.controls.fund(address(mandate.payer), SOL);
+      const message = decodeSolanaMessage(
+        Uint8Array.from(Buffer.from(step.transaction?.slice(2) ?? '', 'hex')),
+      );
+      const bytes = encodeSignedSolana(signSolanaMessage(message, () => publicTestKey(name)));
+      this.#send(Buffer.from(bytes).toString('base64'), 'mined');
+    }
+  }
+
+  /** Of a mandate that was authorised. */
+  signatureOf({ mandateId }: Pick<Mandate, 'mandateId'>): string | undefined {
+    return this.#signatures.get(mandateId);
+  }
+
+  /** @param spender our delegate by default */
+  async approve(
+    { owner, asset }: WalletOfPayer,
+    amount: bigint,
+    spender = KEYS.delegate().address,
+  ): Promise<void> {
+    const mint = this.mint(asset);
+    const source = await ataOf(address(owner), mint);
+    const by = { source, mint, delegate: address(spender), owner: await this.#signerOf(owner) };
+    await this.#put(
+      await this.#feePayer(),
+      [getApproveCheckedInstruction({ ...by, amount, decimals: 6 })],
+      'mined',
+    );
+  }
+
+  async revoke({ payer, asset }: Pick<Mandate, 'payer' | 'asset'>): Promise<void> {
+    const source = await ataOf(address(payer), this.mint(asset));
+    const owner = await this.#signerOf(payer);
+    await this.#put(await this.#feePayer(), [getRevokeInstruction({ source, owner })], 'mined');
+  }
+
+  /** Sets what a payer's wallet holds. */
+  async hold({ owner, asset }: WalletOfPayer, balance: bigint): Promise<void> {
+    const mint = this.mint(asset);
+    const source = await ataOf(address(owner), mint);
+    const account = this.node.chain.account(source);
+    const held = account.exists ? Buffer.from(account.data).readBigUInt64LE(64) : 0n;
+    if (balance > held) await this.give(asset, owner, balance - held);
+    if (balance >= held) return;
+    const elsewhere = this.wallet('where payers put what they do not need');
+    await this.give(asset, elsewhere, 1n);
+    const destination = await ataOf(address(elsewhere), mint);
+    const authority = await this.#signerOf(owner);
+    const amount = held - balance;
+    const transfer = { source, mint, destination, authority, amount, decimals: 6 };
+    await this.#put(await this.#feePayer(), [getTransferCheckedInstruction(transfer)], 'mined');
+  }
+
+  async #feePayer(): Promise<KeyPairSigner> {
+    const payer = await this.#keyOf('whoever pays the fee of payers');
+    this.node.controls.fund(payer.address, SOL);
+    return payer;
+  }
+
   async #put(payer: KeyPairSigner, instructions: readonly Instruction[], mined?: 'mined'): Promise<string> {
     const { chain } = this.node;
     // Of a block that forks of these tests leave alone.
@@ -241,7 +309,12 @@ export class SolanaEnvironment {
       (dated) => appendTransactionMessageInstructions(instructions, dated),
     );
     const signed = await signTransactionMessageWithSigners(message);
-    const wire = readTransaction(getBase64EncodedWireTransaction(signed), 'base64');
+    return this.#send(getBase64EncodedWireTransaction(signed), mined);
+  }
+
+  #send(base64: string, mined?: 'mined'): string {
+    const { chain } = this.node;
+    const wire = readTransaction(base64, 'base64');
     this.#paid.set(wire.signature, wire);
     chain.pool.set(wire.signature, wire);
     if (mined === undefined) return wire.signature;
@@ -286,9 +359,13 @@ export class SolanaEnvironment {
   }
 
   async #signerOf(owner: string): Promise<KeyPairSigner> {
+    return await this.#keyOf(this.#nameOf(owner));
+  }
+
+  #nameOf(owner: string): string {
     const name = this.#names.get(owner);
     if (name === undefined) throw new Error(`nobody has the key of ${owner}`);
-    return await this.#keyOf(name);
+    return name;
   }
 
   readonly #signers = new Map<string, KeyPairSigner>();

@@ -27,7 +27,7 @@ export class SolanaKeySigner extends AttemptSigner<'spl'> {
   protected async signRaw(account: number, { unsigned, purpose }: Asked) {
     const swept = purpose.kind === 'sweep' ? purpose : { account, deposits: [] };
     const deposits = swept.deposits.map(({ index }) => KEYS.deposit(swept.account, index));
-    const keys = [KEYS.hot(0), KEYS.hot(account), ...deposits];
+    const keys = [KEYS.hot(0), KEYS.hot(account), KEYS.delegate(), ...deposits];
     const signed = signSolanaMessage(readMessage(unsigned), (address) => {
       const key = keys.find((one) => one.address === address);
       if (key === undefined) throw new Error(`no key of ${address}`);

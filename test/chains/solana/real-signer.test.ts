@@ -6,13 +6,14 @@ import {
   type SignedTx,
   SigningBlocked,
   type TransferItem,
+  UnbuildableTransfer,
 } from '../../../packages/server/src/chains/port/port.ts';
 import { transferPurpose } from '../../../packages/server/src/chains/signing/transfer-purpose.ts';
 import { approvedOn } from '../../../packages/signer/src/test-once.ts';
 import { ADA } from '../../../packages/signer/src/test-policy.ts';
 import { MERCHANTS } from '../../../packages/signer/src/test-requests.ts';
 import { startWholeSigner } from '../../signer/whole-signer.ts';
-import { approvedGroup } from '../conformance-groups.ts';
+import { approvedGroup, uuidOf } from '../conformance-groups.ts';
 import { nextSigning } from '../next-signing.ts';
 import { FINAL_BLOCKS, MemoryMarks, SolanaEnvironment } from './environment.ts';
 
@@ -106,4 +107,45 @@ test('a sweep of both tokens is signed by deposit keys and closes their accounts
   const tx = await chain.buildSweep({ signing, sequence: '0', items });
   expect(await settle(tx)).toMatchObject({ state: 'final', itemOk: [true, true, true] });
   for (const { to } of items) expect(await chain.balance(to, 'USDC', 'final')).toBe(0n);
+});
+
+test('a charge that its payer has signed for is pulled, and one above the cap of its window is not signed', async () => {
+  const wallet = { owner: local.wallet('a payer of mandates'), asset: 'USDC' } as const;
+  await local.hold(wallet, 50_000_000n);
+  const startsAt = Math.floor(Date.now() / 1000) - 600;
+  const terms = { asset: 'USDC', payer: wallet.owner, period: 'month', startsAt, endsAt: null } as const;
+  const asked = { ...terms, cap: 10_000_000n, subscriptions: 1, salt: 's', allowance: 100_000_000n };
+  const setup = await chain.mandateSetup(asked);
+  await local.authorize(setup);
+  local.mine(FINAL_BLOCKS);
+  const { mandate } = setup;
+  const signature = local.signatureOf(mandate) ?? '';
+  expect(await chain.checkMandate({ mandate, signature })).toMatchObject({
+    isSignatureRefused: false,
+    balance: 50_000_000n,
+    allowance: 100_000_000n,
+  });
+  const build = (name: string, amount: bigint, changes = {}) =>
+    chain.buildCharge({
+      signing: nextSigning('history of the real signer'),
+      keyRef: 'hot',
+      mandate,
+      signature,
+      chargeId: uuidOf(name),
+      amount,
+      subscriptionId: uuidOf('subscription of the real signer'),
+      windowStart: startsAt,
+      windowEnd: startsAt + 31 * 24 * HOUR,
+      ...changes,
+    });
+  expect(await settle(await build('first', 6_000_000n))).toMatchObject({ state: 'final', itemOk: [true] });
+  const { states } = await chain.mandateStates([mandate]);
+  expect(states).toEqual([{ state: 'active', balance: 44_000_000n, allowance: 94_000_000n }]);
+  // What nobody has signed is not even asked for: the signer would count it against its server.
+  const forged = { ...mandate, cap: 20_000_000n };
+  await expect(build('forged', 1n, { mandate: forged })).rejects.toThrow(UnbuildableTransfer);
+  await expect(build('unsigned', 1n, { signature: `0x${'00'.repeat(64)}` })).rejects.toThrow(
+    UnbuildableTransfer,
+  );
+  await expect(build('above the cap', 4_000_001n)).rejects.toThrow('has a cap of 10000000 units');
 });

@@ -90,6 +90,12 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return hot;
   }
 
+  /** To whom payers' wallets on Solana give an allowance; null: its policy has no charges. @throws SignerUnavailable */
+  async readSolanaDelegate(): Promise<string | null> {
+    const { networks } = await orUnavailable(this.#recentStatus(), 'spl');
+    return networks.find((one) => one.network === 'spl')?.delegate ?? null;
+  }
+
   /** Deposit addresses of an account on Solana. @throws SignerUnavailable */
   async nameAddresses(request: { account: number; from: number; count: number }): Promise<readonly string[]> {
     const { addresses } = await orUnavailable(this.#client.addresses({ network: 'spl', ...request }), 'spl');

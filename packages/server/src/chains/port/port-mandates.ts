@@ -40,7 +40,8 @@ export interface Mandate {
 export interface MandateRequest extends Omit<Mandate, 'mandateId' | 'recipient'> {
   /**
    * The total that may be pulled from the wallet, by all its mandates of that asset: an approval replaces the one before
-   * it. On spl it replaces another spender's too, as a token account has one delegate.
+   * it. On spl it replaces another spender's too, as a token account has one delegate; there it is what the new mandate adds, and the
+   * step's amount has what the wallet allows us already besides.
    */
   allowance: bigint;
   /**
@@ -59,7 +60,8 @@ export interface MandateSetup {
 }
 
 export type MandateStep =
-  | { kind: 'approve'; asset: Asset; spender: string; amount: bigint }
+  /** `transaction`: as the payer's wallet signs and sends it, hex, where the network's own wallets are handed whole transactions. */
+  | { kind: 'approve'; asset: Asset; spender: string; amount: bigint; transaction?: string }
   /**
    * The same approval as a signature, which the movement `activate` brings along: the payer pays no fee. `nonce` is the token's,
    * `typedData` as below.
@@ -74,10 +76,11 @@ export type MandateStep =
       typedData?: string;
     }
   /**
-   * Registers the mandate at the collector; absent where the network has none. `typedData`: JSON that the wallet signs
-   * (EIP-712), and the movement `activate` brings the signature to the chain.
+   * Registers the mandate at the collector. `typedData`: JSON that the wallet signs (EIP-712), and the movement `activate` brings the
+   * signature to the chain. `message`: text that the wallet signs where there is no collector; whoever signs charges wants that
+   * signature with each of them. Absent where neither is.
    */
-  | { kind: 'activate'; mandateId: string; typedData?: string };
+  | { kind: 'activate'; mandateId: string; typedData?: string; message?: string };
 
 /** An approval that the payer has signed. */
 export interface SignedPermit {
@@ -97,7 +100,10 @@ export interface SignedPermit {
 export type PermitState = 'open' | 'spent' | 'expired' | 'refused';
 
 export interface MandateState {
-  /** `missing`: not on the chain, or gone from it. `revoked`: the payer has revoked it. */
+  /**
+   * `missing`: not on the chain, or gone from it; where the chain keeps no mandates, the wallet allows us nothing. `revoked`: the payer
+   * has revoked it for good.
+   */
   state: 'active' | 'revoked' | 'missing';
   /** The wallet's balance, and what we may still pull, over all its mandates of that asset. */
   balance: bigint;
@@ -116,6 +122,8 @@ export interface ChargeTerms {
   /** The caller's id of this charge, the only entry of `SignedTx.itemIds`. */
   chargeId: string;
   amount: bigint;
+  /** The payer's over `message` of the setup, where there is one; hex. */
+  signature?: string;
   /** The cap applies to each subscription and window (Unix seconds); overlapping windows count together. */
   subscriptionId: string;
   windowStart: number;

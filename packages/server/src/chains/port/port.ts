@@ -176,12 +176,15 @@ export interface Chain {
   buildMovement(spec: MovementSpec): Promise<SignedTx>;
 
   /**
-   * The steps that a payer's wallet must sign so that it can be charged, and the mandate they make. Needs a node for
-   * `permitUntil` alone.
+   * The steps that a payer's wallet must sign so that it can be charged, and the mandate they make. Needs a node for `permitUntil`, and
+   * where wallets are handed transactions.
    */
   mandateSetup(request: MandateRequest): Promise<MandateSetup>;
 
-  /** The state of a mandate that its payer has signed, as of the newest block; null: on this network none is signed for. */
+  /**
+   * The state of a mandate that its payer has signed, as of the newest block, or of a final one where the payer alone brings anything to
+   * the chain; null: on this network none is signed for.
+   */
   checkMandate(signed: SignedMandate): Promise<CheckedMandate | null>;
 
   /** The state of mandates and of their wallets as of a final block; thousands at once are cheap. */
@@ -234,7 +237,7 @@ export interface ChainCapabilities {
   readonly partialBatch: boolean;
   /** True: a stuck transaction may be replaced by one with the same sequence and a higher fee. */
   readonly replaceByFee: boolean;
-  /** True: the network enforces the cap of each window. False: it enforces the allowance alone. */
+  /** True: the network enforces the cap of each window. False: it enforces the allowance alone, and the cap is our word. */
   readonly windowCap: boolean;
   /** True: charges need what `precheckCharges` reads. False: nothing comes before them, and it may answer null. */
   readonly prechecksCharges: boolean;

@@ -50,7 +50,8 @@ import { findFault } from './envelope.ts';
 import { FeePayer } from './fee-payer.ts';
 import { hashesOf } from './forks.ts';
 import { BLOCK_REASONS } from './holding.ts';
-import { setupOf, spenderOf } from './mandates.ts';
+import { readSetup } from './mandate-states.ts';
+import { spenderOf } from './mandates.ts';
 import { type ScanFault, takeFaults } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { cursorAfter, keepWatched, type Recipients, readCursor, readScan, recipientsOf } from './scan.ts';
@@ -189,9 +190,8 @@ export class SimulatedAdapter implements Chain {
     return this.#sign(spec, buildTransfer(this.id, spec, await this.#buildTime()));
   }
 
-  async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
-    return setupOf(this.id, request);
-  }
+  readonly mandateSetup = (request: MandateRequest): Promise<MandateSetup> =>
+    this.reach(() => readSetup(this.db, this.id, request));
 
   async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
     const { finalHeight: height } = (await this.#nodeView()).clock;

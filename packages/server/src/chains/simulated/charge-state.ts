@@ -2,12 +2,9 @@ import type { Tx } from '../../platform/db/index.ts';
 import { type ChargeState, emptyChargeState } from './charge-rules.ts';
 import { balanceKey, type PooledTx } from './execute.ts';
 import { spenderOf } from './mandates.ts';
-import { allowancesAt, listServed, listUses, mandateStatusesAt } from './permission-queries.ts';
+import { allowancesAt, listServed, listUses, mandateStatusesAt, NEWEST } from './permission-queries.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
-
-/** Above every height: as of the newest block. */
-const NEWEST = 2n ** 62n;
 
 /** Reads the state of the mandates whose charges are in the pool. */
 export async function readChargeState(
@@ -25,7 +22,8 @@ export async function readChargeState(
   const counted = charges.flatMap(({ mandate }) =>
     mandate.subscriptions === undefined ? [] : [mandate.mandateId],
   );
-  const revoked = [...allowed].filter(([, { isRevoked }]) => isRevoked).map(([key]) => key);
+  // On spl nothing tells a revocation from an approval that never was.
+  const revoked = [...allowed].filter(([, one]) => one.isRevoked && id.network !== 'spl').map(([key]) => key);
   const mandateStatuses = await mandateStatusesAt(tx, id, ids, NEWEST);
   for (const { mandate } of charges) {
     if (revoked.includes(balanceKey(mandate.payer, mandate.asset)))

@@ -1,11 +1,14 @@
 import type { Db } from '../../platform/db/index.ts';
-import type { Mandate, MandateState } from '../port/port.ts';
+import type { Mandate, MandateRequest, MandateSetup, MandateState } from '../port/port.ts';
 import { balancesAt } from './balances.ts';
 import { balanceKey } from './execute.ts';
-import { spenderOf } from './mandates.ts';
-import { allowancesAt, mandateStatusesAt } from './permission-queries.ts';
+import { setupOf, spenderOf } from './mandates.ts';
+import { type Allowed, allowancesAt, mandateStatusesAt, NEWEST } from './permission-queries.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
+
+/** What the database keeps. */
+const AMOUNT_MAX = 2n ** 63n - 1n;
 
 /** The state of mandates and their wallets at the end of a block, in the order of `mandates`. */
 export async function readMandateStates(
@@ -28,9 +31,26 @@ export async function readMandateStates(
   return mandates.map(({ mandateId, payer, asset }) => {
     const key = balanceKey(payer, asset);
     const granted = allowed.get(key);
-    // Without a collector the allowance is the mandate.
-    const withoutCollector = granted && (granted.isRevoked ? ('revoked' as const) : ('active' as const));
-    const state = (windowCap ? mandateStatuses.get(mandateId) : withoutCollector) ?? 'missing';
-    return { state, balance: balances.get(key) ?? 0n, allowance: granted?.amount ?? 0n };
+    const state = windowCap ? mandateStatuses.get(mandateId) : stateWithoutCollector(id, granted);
+    return { state: state ?? 'missing', balance: balances.get(key) ?? 0n, allowance: granted?.amount ?? 0n };
   });
+}
+
+/** There the allowance is the mandate. A token account on spl forgets a delegate that is revoked or replaced. */
+function stateWithoutCollector(
+  { network }: ChainId,
+  granted: Allowed | undefined,
+): MandateState['state'] | undefined {
+  if (network === 'spl') return granted?.isOurs === true ? 'active' : 'missing';
+  return granted && (granted.isRevoked ? 'revoked' : 'active');
+}
+
+/** What a payer has to sign. As a token account on spl has one delegate, an approval there has what the wallet allows us already, too. */
+export async function readSetup(db: Db, id: ChainId, request: MandateRequest): Promise<MandateSetup> {
+  if (id.network !== 'spl') return setupOf(id, request);
+  const { payer: owner, asset, allowance } = request;
+  const query = { owners: [{ owner, asset }], spender: spenderOf(id) };
+  const allowed = (await allowancesAt(db, id, query, NEWEST)).get(balanceKey(owner, asset));
+  const together = allowance + (allowed?.amount ?? 0n);
+  return setupOf(id, { ...request, allowance: together < AMOUNT_MAX ? together : AMOUNT_MAX });
 }

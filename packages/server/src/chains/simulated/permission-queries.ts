@@ -7,6 +7,9 @@ import { balanceKey } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 
+/** Above every height: as of the newest block. */
+export const NEWEST = 2n ** 62n;
+
 /** An approval, activation or revocation by a payer's wallet. */
 export type Permission =
   | { kind: 'approve'; asset: Asset; spender: string; amount: bigint }
@@ -44,9 +47,11 @@ export interface Owner {
 }
 
 /** A wallet's allowance for our spender: the approval less what was pulled since; zero once revoked. */
-interface Allowed {
+export interface Allowed {
   amount: bigint;
   isRevoked: boolean;
+  /** The last word is an approval of our spender. */
+  isOurs: boolean;
 }
 
 const hasCollector = (network: Network) => NETWORK_RULES[network].capabilities.windowCap;
@@ -97,8 +102,9 @@ export async function allowancesAt(
     from word left join pulled using (owner, currency)`.execute(db);
   return new Map(
     rows.map((row) => {
-      const left = row.spender === spender ? (row.amount ?? 0n) - row.pulled : 0n;
-      const allowed = { amount: left > 0n ? left : 0n, isRevoked: row.kind === 'revoke' };
+      const isOurs = row.spender === spender;
+      const left = isOurs ? (row.amount ?? 0n) - row.pulled : 0n;
+      const allowed = { amount: left > 0n ? left : 0n, isRevoked: row.kind === 'revoke', isOurs };
       return [balanceKey(row.owner, row.currency), allowed];
     }),
   );

@@ -10,7 +10,6 @@ import { checkSplAddress } from '../addresses/spl.ts';
 import { type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
 import { computeUnits } from './fees.ts';
 import type { SolanaNetwork } from './network.ts';
-import type { SolanaWallets } from './reader.ts';
 
 /** Payments of one transaction: so many fit with new accounts and our memo. */
 export const ITEMS_MAX = 8;
@@ -22,6 +21,14 @@ const PLACE_MAX = 0xffff;
 /** Of a packet: no node takes a larger transaction. */
 const TRANSACTION_BYTES_MAX = 1_232;
 const SIGNATURE_BYTES = 64;
+
+/** Nobody is paid at these. */
+interface OwnWallets {
+  hot: string;
+  feePayer: string;
+  /** Null: no wallet is charged. */
+  delegate: string | null;
+}
 
 type Payment = Pick<TransferSpec, 'asset' | 'groupId' | 'items'>;
 
@@ -38,7 +45,7 @@ export type Draft = Omit<SolanaMessage, 'blockhash' | 'instructions'> & {
  *
  * @throws UnbuildableTransfer, also where they do not fit into a transaction: fewer of them may
  */
-export function buildPayment(network: SolanaNetwork, wallets: SolanaWallets, spec: Payment): Draft {
+export function buildPayment(network: SolanaNetwork, wallets: OwnWallets, spec: Payment): Draft {
   const { items, asset } = spec;
   const mint = network.tokens[asset]?.mint;
   if (mint === undefined) throw new UnbuildableTransfer(`${network.name} has no ${asset}`);
@@ -106,7 +113,7 @@ function memoIn({ groupId, items: [first] }: Payment): string {
   }
 }
 
-function assertPayable(network: SolanaNetwork, wallets: SolanaWallets, item: TransferItem): void {
+function assertPayable(network: SolanaNetwork, wallets: OwnWallets, item: TransferItem): void {
   const { itemId, place, to, amount, memo } = item;
   const refuse = (why: string): never => {
     throw new UnbuildableTransfer(`item ${itemId}: ${why}`);

@@ -10,6 +10,7 @@ const [RIGHT, WRONG, PAYER] = [TOKEN_CONTRACTS.spl.USDT, TOKEN_CONTRACTS.spl.USD
 /** Holds one account, whose hot wallet is the right one. */
 const signer: AddressSigner = {
   readSolanaWallet: async () => RIGHT,
+  readSolanaDelegate: async () => null,
   nameAddresses: async () => [WRONG],
   sign: () => Promise.reject(new Error('nothing is signed')),
 };

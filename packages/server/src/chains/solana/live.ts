@@ -24,6 +24,8 @@ const TEST_REFRESH_MS = 250;
 export interface AddressSigner extends SolanaSigner {
   /** The hot wallet of an account; of account 0 the fee payer. @throws SignerUnavailable */
   readSolanaWallet(account: number): Promise<string>;
+  /** Of mandates; null: its policy has no charges. @throws SignerUnavailable */
+  readSolanaDelegate(): Promise<string | null>;
   /** @throws SignerUnavailable */
   nameAddresses(request: { account: number; from: number; count: number }): Promise<readonly string[]>;
 }
@@ -51,6 +53,7 @@ export class LiveSolana implements AccountSource {
   readonly #node: CheckedSolana;
   readonly #feed: HeadFeed;
   readonly #chains = new Map<string, SolanaChain>();
+  #delegate: string | null | undefined;
 
   constructor(options: LiveSolanaOptions) {
     const { network, log, ca } = options;
@@ -76,8 +79,7 @@ export class LiveSolana implements AccountSource {
       wallets: {
         hot,
         feePayer,
-        // No wallet is charged.
-        delegate: null,
+        delegate: () => this.#readDelegate(),
         deposit: async (index) => (await findPooled(db, place, BigInt(index))).address?.address,
         name: (range) => this.#name({ account, hot }, range),
       },
@@ -133,6 +135,16 @@ export class LiveSolana implements AccountSource {
 
   close(): Promise<void> {
     return this.#rpc.close();
+  }
+
+  /** While the signer is away: what it said before. */
+  async #readDelegate(): Promise<string | null> {
+    try {
+      this.#delegate = await this.#options.signer.readSolanaDelegate();
+    } catch (error) {
+      if (!(error instanceof SignerUnavailable) || this.#delegate === undefined) throw error;
+    }
+    return this.#delegate;
   }
 
   /** Coins at addresses of another seed would be out of reach. */

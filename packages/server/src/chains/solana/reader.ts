@@ -35,8 +35,13 @@ export interface SolanaWallets {
   hot: string;
   /** Of the installation: it pays the fee and the rent of all transactions. */
   feePayer: string;
-  /** Of the installation: payers' wallets give it an allowance; null: no wallet is charged. */
-  delegate: string | null;
+  /**
+   * Of the installation: payers' wallets give it an allowance. The signer's word alone, as the database could name anybody; null: no
+   * wallet is charged.
+   *
+   * @throws SignerUnavailable before it has ever answered
+   */
+  delegate(): Promise<string | null>;
   /** As it was stored; undefined: the signer has not named it yet. */
   deposit(index: number): Promise<string | undefined>;
   /** Asks the signer. @throws SignerUnavailable */
@@ -101,7 +106,8 @@ export class SolanaReader implements ChainReader {
   }
 
   async unpayableAddresses(): Promise<readonly string[]> {
-    const { hot, feePayer, delegate } = this.#options.wallets;
+    const { hot, feePayer } = this.#options.wallets;
+    const delegate = await this.#delegate();
     return [hot, feePayer, ...(delegate === null ? [] : [delegate]), ...this.#mints()];
   }
 
@@ -191,6 +197,16 @@ export class SolanaReader implements ChainReader {
     const address = await this.#options.wallets.deposit(index);
     if (address === undefined) throw new AddressPoolEmpty('spl');
     return address;
+  }
+
+  /** A signer that is away pays nobody: it is not missed in lists of who is not paid. */
+  async #delegate(): Promise<string | null> {
+    try {
+      return await this.#options.wallets.delegate();
+    } catch (error) {
+      if (error instanceof SignerUnavailable) return null;
+      throw error;
+    }
   }
 
   #mints(): string[] {

@@ -2,8 +2,11 @@ import { ASSETS } from '@florin/contract/money';
 import { type SolanaMessage, signersOf, tokenAccountOf } from '@florin/signer/solana';
 import {
   type Broadcast,
+  type ChargeSpec,
   type FeeEstimate,
   type FeeKind,
+  type MandateRequest,
+  type MandateSetup,
   type Precheck,
   type PrecheckRequest,
   type SignedTx,
@@ -15,12 +18,15 @@ import {
 } from '../port/port.ts';
 import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
+import { buildChargeDraft } from './build-charge.ts';
 import { buildPayment, type Draft, withLifetime } from './build-payment.ts';
 import { buildSweepDraft, sweepPurpose, sweptAccounts } from './build-sweep.ts';
+import { explainCharge } from './charge-faults.ts';
 import type { TokenAccounts } from './derive-accounts.ts';
 import { computeUnits, costOf, priceOf, readRecentFees, type Steps } from './fees.ts';
 import { type HeadFeed, isFresh } from './heads.ts';
 import { Lifetimes } from './lifetimes.ts';
+import { mandateSetup } from './mandates.ts';
 import type { Marks } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
@@ -28,6 +34,7 @@ import { orUnavailable, readContext, unusable } from './node-answers.ts';
 import { precheck, readLamports, spendableOf } from './precheck.ts';
 import type { SolanaWallets } from './reader.ts';
 import { Accepted, sendSigned } from './send.ts';
+import { placeOf } from './signed-terms.ts';
 import { requestSignature, type SolanaSigner } from './signing.ts';
 import { readStatus } from './status.ts';
 import { readAmounts } from './token-accounts.ts';
@@ -63,7 +70,7 @@ export class SolanaSender {
     const { network, wallets, account } = this.#options;
     // Deposits are swept by transactions that the fee payer sends.
     if (spec.keyRef !== 'hot') throw new UnbuildableTransfer('the hot wallet alone pays');
-    const draft = buildPayment(network, wallets, spec);
+    const draft = buildPayment(network, { ...wallets, delegate: await wallets.delegate() }, spec);
     const purpose = transferPurpose(spec);
     assertMemos(spec);
     return await this.#sign(draft, { spec, purpose, account, sender: wallets.hot });
@@ -83,6 +90,18 @@ export class SolanaSender {
     return await this.#sign(draft, { spec, purpose, account: 0, sender: wallets.feePayer });
   }
 
+  async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
+    const { wallets, account } = this.#options;
+    const { draft, purpose } = buildChargeDraft(await placeOf(this.#options), spec);
+    const items = [{ itemId: spec.chargeId }];
+    return await this.#sign(draft, { spec: { ...spec, items }, purpose, account, sender: wallets.hot });
+  }
+
+  /** As `Chain.mandateSetup`. */
+  async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
+    return await mandateSetup(this.#options, request, () => this.#newBlockhash());
+  }
+
   async broadcast(tx: SignedTx): Promise<Broadcast> {
     const { node, feed } = this.#options;
     return await sendSigned({ node, feed, accepted: this.#accepted }, tx);
@@ -90,7 +109,8 @@ export class SolanaSender {
 
   async status(tx: SignedTx): Promise<TxStatus> {
     const { node, feed } = this.#options;
-    return await readStatus({ node, feed, acceptedAt: (txId) => this.#accepted.at(txId) }, tx);
+    const found = await readStatus({ node, feed, acceptedAt: (txId) => this.#accepted.at(txId) }, tx);
+    return await explainCharge({ node, feed }, tx, found);
   }
 
   /** At the present price, with recipients that are new to the token. */
@@ -102,7 +122,8 @@ export class SolanaSender {
     const recent = await readRecentFees(node, [wallets.feePayer, ...sources]);
     const microLamports = priceOf(recent, units, network.feeCeilings);
     const signatures = kind === 'sweep' ? items + 1 : 2;
-    const created = kind === 'sweep' ? 0 : steps.created;
+    // Our own accounts are there.
+    const created = kind === 'transfer' ? steps.created : 0;
     return { native: costOf({ signatures, units, microLamports, created }), unit: 'lamport' };
   }
 
@@ -196,6 +217,7 @@ interface Order {
 /** @throws UnbuildableTransfer */
 function stepsOf(kind: FeeKind, items: number): Steps {
   if (kind === 'transfer') return { memoBytes: [MEMO_BYTES], created: items, transfers: items };
+  if (kind === 'charge') return { memoBytes: [MEMO_BYTES], created: 1, transfers: 1 };
   // Each is closed as well, and the accounts of the hot wallet are there.
   if (kind === 'sweep') return { memoBytes: [], created: ASSETS.length, transfers: 2 * items };
   throw new UnbuildableTransfer(`nothing is sent here as ${kind}`);

@@ -2,10 +2,17 @@ import {
   type Broadcast,
   type Chain,
   type ChainCapabilities,
+  type ChargeSpec,
+  type CheckedMandate,
   type FeeEstimate,
   type FeeKind,
+  type Mandate,
+  type MandateRequest,
+  type MandateSetup,
+  type MandateStatesAnswer,
   type Precheck,
   type PrecheckRequest,
+  type SignedMandate,
   type SignedTx,
   type SweepSpec,
   type TransferSpec,
@@ -15,6 +22,7 @@ import {
 import { UNCHARGED } from '../port/uncharged.ts';
 import { ITEMS_MAX } from './build-payment.ts';
 import { SWEEPS_MAX } from './build-sweep.ts';
+import { checkMandate, mandateStates } from './mandates.ts';
 import { type ReaderOptions, SolanaReader } from './reader.ts';
 import { SolanaSender } from './sender.ts';
 import type { SolanaSigner } from './signing.ts';
@@ -43,14 +51,12 @@ export class SolanaChain extends SolanaReader implements Chain {
     callsAtOnce: CALLS_AT_ONCE,
   };
   readonly precheckCharges = UNCHARGED.precheckCharges;
-  readonly checkMandate = UNCHARGED.checkMandate;
-  readonly mandateSetup = UNCHARGED.mandateSetup;
-  readonly mandateStates = UNCHARGED.mandateStates;
-  readonly buildCharge = UNCHARGED.buildCharge;
+  readonly #options: SolanaChainOptions;
   readonly #sender: SolanaSender;
 
   constructor(options: SolanaChainOptions) {
     super(options);
+    this.#options = options;
     this.#sender = new SolanaSender(options);
   }
 
@@ -60,6 +66,22 @@ export class SolanaChain extends SolanaReader implements Chain {
 
   buildSweep(spec: SweepSpec): Promise<SignedTx> {
     return this.#sender.buildSweep(spec);
+  }
+
+  buildCharge(spec: ChargeSpec): Promise<SignedTx> {
+    return this.#sender.buildCharge(spec);
+  }
+
+  mandateSetup(request: MandateRequest): Promise<MandateSetup> {
+    return this.#sender.mandateSetup(request);
+  }
+
+  checkMandate(signed: SignedMandate): Promise<CheckedMandate> {
+    return checkMandate(this.#options, signed);
+  }
+
+  mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
+    return mandateStates(this.#options, mandates);
   }
 
   broadcast(tx: SignedTx): Promise<Broadcast> {

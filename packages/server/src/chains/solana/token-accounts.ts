@@ -8,6 +8,11 @@ export const ACCOUNTS_PER_CALL = 100;
 const MINT_END = 32;
 const OWNER_END = 64;
 const AMOUNT_END = 72;
+/** Behind four bytes that say whether there is one. */
+const DELEGATE_BEGIN = 76;
+const DELEGATE_END = 108;
+const DELEGATED_BEGIN = 121;
+const DELEGATED_END = 129;
 
 /** What token accounts hold; nodes answer parts of a long list as of different slots. */
 export interface Amounts {
@@ -28,13 +33,45 @@ export interface AmountsQuery {
 
 /** @throws ChainUnavailable */
 export async function readAmounts(node: SolanaNode, query: AmountsQuery): Promise<Amounts> {
-  const amounts = new Map<string, bigint>();
+  const { found, slots } = await readAccounts(node, query, { bytes: AMOUNT_END, read: amountIn });
+  return { amounts: found, slots };
+}
+
+const amountIn = (data: DataView): bigint => data.getBigUint64(OWNER_END, true);
+
+/** What a token account holds, and whom its owner lets take some of it. */
+export interface Allowing {
+  amount: bigint;
+  delegate: string | null;
+  /** What the delegate may still take. */
+  delegated: bigint;
+}
+
+/** As `readAmounts`, with the delegate of each account: there is one at most. @throws ChainUnavailable */
+export async function readAllowing(node: SolanaNode, query: AmountsQuery) {
+  return await readAccounts(node, query, { bytes: DELEGATED_END, read: allowingIn });
+}
+
+function allowingIn(data: DataView): Allowing {
+  const amount = amountIn(data);
+  if (data.getUint32(AMOUNT_END, true) === 0) return { amount, delegate: null, delegated: 0n };
+  const key = new Uint8Array(data.buffer, data.byteOffset + DELEGATE_BEGIN, DELEGATE_END - DELEGATE_BEGIN);
+  return { amount, delegate: solanaAddressOf(key), delegated: data.getBigUint64(DELEGATED_BEGIN, true) };
+}
+
+/** @param form so many bytes of each account, and what is read from them */
+async function readAccounts<One>(
+  node: SolanaNode,
+  query: AmountsQuery,
+  form: { bytes: number; read: (data: DataView) => One },
+): Promise<{ found: ReadonlyMap<string, One>; slots: Amounts['slots'] }> {
+  const known = new Map<string, One>();
   let slots: Amounts['slots'];
   const method = query.endpoints === 'two' ? 'agreed' : 'call';
   for (const part of slicesOf(query.accounts, ACCOUNTS_PER_CALL)) {
     const config = {
       encoding: 'base64',
-      dataSlice: { offset: 0, length: AMOUNT_END },
+      dataSlice: { offset: 0, length: form.bytes },
       commitment: query.commitment,
       minContextSlot: Number(query.minSlot),
     };
@@ -45,32 +82,33 @@ export async function readAmounts(node: SolanaNode, query: AmountsQuery): Promis
     const found = readList(value, 'getMultipleAccounts');
     if (found.length !== part.length) throw unusable(`${found.length} accounts, asked for ${part.length}`);
     for (const [place, one] of part.entries()) {
-      const amount = readAmount(found[place], one);
-      if (amount !== undefined) amounts.set(one.account, amount);
+      const data = readData(found[place], one, form.bytes);
+      if (data !== undefined) known.set(one.account, form.read(data));
     }
     slots = {
       from: least(slots?.from ?? slot, slot),
       to: slot > (slots?.to ?? slot) ? slot : (slots?.to ?? slot),
     };
   }
-  return { amounts, slots };
+  return { found: known, slots };
 }
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
 /** Undefined: there is no such account, or nobody has opened it as what it is derived for. */
-function readAmount(
+function readData(
   value: unknown,
   { account, owner, mint }: AmountsQuery['accounts'][number],
-): bigint | undefined {
+  bytes: number,
+): DataView | undefined {
   if (value === null) return undefined;
   const record = readRecord(value, `the account ${account}`);
   // Lamports that somebody sent to the address of a token account make it an account of the system program.
   if (record.owner !== TOKEN_PROGRAM) return undefined;
   const data = readBase64(record.data, `the account ${account}`);
-  if (data.length < AMOUNT_END) return undefined;
+  if (data.length < bytes) return undefined;
   if (solanaAddressOf(data.slice(0, MINT_END)) !== mint) throw unusable(`${account} is of another mint`);
   // Its owner can hand a token account over. It is then nobody's of ours, whatever lies in it.
   if (solanaAddressOf(data.slice(MINT_END, OWNER_END)) !== owner) return undefined;
-  return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(OWNER_END, true);
+  return new DataView(data.buffer, data.byteOffset, data.byteLength);
 }

@@ -1,0 +1,151 @@
+import { encodeSolanaMessage, mandateIdOf, mandateText, tokenAccountOf } from '@florin/signer/solana';
+import {
+  type CheckedMandate,
+  type Mandate,
+  type MandateRequest,
+  type MandateSetup,
+  type MandateState,
+  type MandateStatesAnswer,
+  type SignedMandate,
+  UnbuildableTransfer,
+} from '../port/port.ts';
+import { type TokenAccounts, tokenAccountsOf } from './derive-accounts.ts';
+import type { HeadFeed } from './heads.ts';
+import type { SolanaNetwork } from './network.ts';
+import type { SolanaNode } from './node.ts';
+import type { SolanaWallets } from './reader.ts';
+import { isMandateOf, placeOf, termsOn } from './signed-terms.ts';
+import { type Allowing, type AmountsQuery, readAllowing } from './token-accounts.ts';
+
+const DECIMALS = 6;
+/** What the database keeps. */
+const AMOUNT_MAX = 2n ** 63n - 1n;
+
+export interface MandateContext {
+  network: SolanaNetwork;
+  node: SolanaNode;
+  feed: HeadFeed;
+  wallets: SolanaWallets;
+  tokenAccounts: TokenAccounts;
+}
+
+/**
+ * The approval replaces the one before it, whichever merchant that was for: so it is for what the wallet allows already and the new
+ * mandate's together.
+ *
+ * @param newBlockhash one that two endpoints know
+ * @throws UnbuildableTransfer, ChainUnavailable
+ */
+export async function mandateSetup(
+  context: MandateContext,
+  request: MandateRequest,
+  newBlockhash: () => Promise<string>,
+): Promise<MandateSetup> {
+  const place = await placeOf(context);
+  const signed = termsOn(place, request);
+  const { delegate } = place;
+  const { allowance, asset, payer: owner, cap, period, startsAt, endsAt, subscriptions = 1, salt } = request;
+  const terms = { asset, payer: owner, cap, period, startsAt, endsAt, subscriptions, salt };
+  const mandate = { ...terms, mandateId: mandateIdOf(signed), recipient: signed.recipient };
+  const { mint } = signed;
+  // Derived, whatever a table says: a payer signs what is approved of it.
+  const source = tokenAccountOf(owner, mint);
+  const { tip } = await context.feed.newHeads();
+  const reads = { commitment: 'confirmed', minSlot: tip.slot, endpoints: 'two' } as const;
+  const accounts = [{ account: source, owner, mint }];
+  const { found } = await readAllowing(context.node, { accounts, ...reads });
+  if (allowance <= 0n) throw new UnbuildableTransfer(`an approval of ${allowance} units is out of range`);
+  const together = allowance + (allowedTo(delegate, found.get(source)) ?? 0n);
+  const amount = together < AMOUNT_MAX ? together : AMOUNT_MAX;
+  const message = encodeSolanaMessage({
+    version: 0,
+    feePayer: owner,
+    blockhash: await newBlockhash(),
+    instructions: [{ kind: 'approve', source, mint, delegate, owner, amount, decimals: DECIMALS }],
+  });
+  const transaction = `0x${Buffer.from(message).toString('hex')}`;
+  return {
+    mandate,
+    spender: delegate,
+    steps: [
+      { kind: 'approve', asset, spender: delegate, amount, transaction },
+      { kind: 'activate', mandateId: mandate.mandateId, message: mandateText(signed) },
+    ],
+  };
+}
+
+/** As of a final block: nothing of ours brings the approval there, so there is nothing to wait for later. @throws ChainUnavailable */
+export async function checkMandate(
+  context: MandateContext,
+  { mandate, signature }: SignedMandate,
+): Promise<CheckedMandate> {
+  const checked = { isTaken: true, permit: null };
+  // Nothing is read, or kept, for wallets that have signed nothing.
+  if (!isMandateOf(await placeOf(context), mandate, signature))
+    return { ...GONE, ...checked, isSignatureRefused: true };
+  const [state = GONE] = (await mandateStates(context, [mandate])).states;
+  return { ...state, ...checked, state: 'missing', isSignatureRefused: false };
+}
+
+const GONE: MandateState = { state: 'missing', balance: 0n, allowance: 0n };
+
+/**
+ * As two endpoints have it in a final block. The chain keeps no mandates: one is there as long as its wallet allows our delegate
+ * something. A closed account, another delegate and none are alike in that nothing can be charged until the payer approves again.
+ *
+ * @throws ChainUnavailable
+ */
+export async function mandateStates(
+  context: MandateContext,
+  mandates: readonly Mandate[],
+): Promise<MandateStatesAnswer> {
+  const { final } = await context.feed.heads();
+  const reads = { commitment: 'finalized', minSlot: final.slot } as const;
+  const { found, slots } = await readPayers(context, mandates, reads);
+  const delegate = await context.wallets.delegate();
+  const states = mandates.map((mandate): MandateState => {
+    const account = found.get(nameOf(mandate));
+    if (account === undefined) return GONE;
+    const allowance = delegate === null ? undefined : allowedTo(delegate, account);
+    const state = allowance === undefined ? 'missing' : 'active';
+    return { state, balance: account.amount, allowance: allowance ?? 0n };
+  });
+  return { height: slots?.from ?? final.slot, states };
+}
+
+/** Undefined: nothing, or somebody else may take some of it. */
+const allowedTo = (delegate: string, account: Allowing | undefined): bigint | undefined =>
+  account?.delegate === delegate ? account.delegated : undefined;
+
+type Wallet = Pick<Mandate, 'payer' | 'asset'>;
+const nameOf = ({ payer, asset }: Wallet) => `${asset} ${payer}`;
+
+async function readPayers(
+  context: MandateContext,
+  wallets: readonly Wallet[],
+  reads: Pick<AmountsQuery, 'commitment' | 'minSlot'>,
+) {
+  const accounts = await accountsOf(context, wallets);
+  const query = { accounts: [...accounts.values()], endpoints: 'two', ...reads } as const;
+  const { found, slots } = await readAllowing(context.node, query);
+  const named = new Map<string, Allowing>();
+  for (const [name, { account }] of accounts) {
+    const one = found.get(account);
+    if (one !== undefined) named.set(name, one);
+  }
+  return { found: named, slots };
+}
+
+/** By `nameOf`; of a token that the network does not take there is none. */
+async function accountsOf({ network, tokenAccounts }: MandateContext, wallets: readonly Wallet[]) {
+  const accounts = new Map<string, AmountsQuery['accounts'][number]>();
+  for (const [asset, own] of Map.groupBy(wallets, (wallet) => wallet.asset)) {
+    const mint = network.tokens[asset]?.mint;
+    if (mint === undefined) continue;
+    const owners = own.map(({ payer }) => payer);
+    const known = await tokenAccountsOf(tokenAccounts, { owners, mint, save: true });
+    for (const [owner, account] of known)
+      accounts.set(nameOf({ payer: owner, asset }), { account, owner, mint });
+  }
+  return accounts;
+}
