@@ -8,12 +8,15 @@ import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
+import { transact } from '../../packages/server/src/platform/db/index.ts';
+import { advanceClockJobs } from '../../packages/server/src/platform/jobs/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/index.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { FINAL_BLOCKS, SolanaEnvironment } from '../chains/solana/environment.ts';
 import { KEYS } from '../chains/solana/key-signer.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
+import { asOwner } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { startWholeSigner } from '../signer/whole-signer.ts';
 import { ETHEREUM_AWAY } from './ethereum-away.ts';
@@ -69,8 +72,7 @@ export class SolanaStore {
       log: createLogger('error', { write: (line) => void logged.push(JSON.parse(line)) }),
       live: { network: ETHEREUM_AWAY, solana: local.network, signer: { socket: signer.socket } },
     });
-    const merchant = await service.createMerchant({ mode: 'live', network: 'spl' });
-    await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'spl');
+    const merchant = await openMerchant(service);
     await settingCommands(service.app).set('refunds.delay_seconds', '0');
     const stop = async () => {
       await service.stop();
@@ -84,6 +86,22 @@ export class SolanaStore {
       FLORIN_MASTER_KEY: masterKey.toString('hex'),
     };
     return new SolanaStore({ local, service, merchant, signer, env, logged, stop });
+  }
+
+  /** Another merchant of the installation. */
+  async another(): Promise<TestMerchant> {
+    return await openMerchant(this.service);
+  }
+
+  /** Time passes for merchants, and for what is due by then. */
+  async pass(merchants: readonly TestMerchant[], seconds: number): Promise<void> {
+    for (const { merchantId } of merchants) {
+      const clock = 'update merchant set clock_offset = clock_offset + $2 where merchant_id = $1';
+      await asOwner(this.service, clock, [merchantId, seconds]);
+      await transact(this.service.app.db, (tx) =>
+        advanceClockJobs(tx, merchantId, { ms: seconds * 1_000, nowMs: Date.now(), retryKinds: [] }),
+      );
+    }
   }
 
   /** Makes blocks until the answer has these values. */
@@ -144,6 +162,12 @@ function expectLike(found: unknown, expected: object): void {
 function expectAgreed({ differences, surpluses, unseen }: Awaited<ReturnType<typeof verifyLedger>>): void {
   expect({ differences, surpluses }).toEqual({ differences: [], surpluses: [] });
   expect(unseen.filter((line) => line.includes('spl'))).toEqual([]);
+}
+
+async function openMerchant(service: TestService): Promise<TestMerchant> {
+  const merchant = await service.createMerchant({ mode: 'live', network: 'spl' });
+  await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'spl');
+  return merchant;
 }
 
 /** As an operator writes it. @returns the file */

@@ -8,11 +8,14 @@ import { examineLive } from '../../packages/server/src/operator/live-doctor.ts';
 import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { readConfig } from '../../packages/server/src/platform/config.ts';
 import { tokenAccountOf } from '../../packages/signer/src/solana/address.ts';
+import { FINAL_BLOCKS } from '../chains/solana/environment.ts';
 import { KEYS } from '../chains/solana/key-signer.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { asOwner } from '../ledger.ts';
 import { bodyOf, caller } from '../payouts/requests.ts';
 import { refunds } from '../refunds/requests.ts';
+import { billing, DAY, item } from '../subscriptions/billing.ts';
+import { subscribe } from './solana-payer.ts';
 import { SolanaStore, writeNetworks } from './solana-store.ts';
 
 const WITHIN = { timeout: 40_000, interval: 150 };
@@ -140,5 +143,45 @@ test('J6, fault 54: while the fee payer has no SOL payouts wait without a signat
     expect.objectContaining({ event: 'gas_tank_low', network: 'spl', address: feePayer }),
   );
   expect(await attempts()).toHaveLength(before + 1);
+  await store.expectBooksAgree();
+});
+
+test('J3: mandates of one wallet at two merchants are charged for two periods, until its owner revokes; the books agree', {
+  timeout: 180_000,
+}, async () => {
+  const { service, local } = store;
+  const merchants = [store.merchant, await store.another()];
+  const wallet = { owner: local.wallet('a subscriber'), asset: 'USDC' } as const;
+  await local.hold(wallet, 1_000n * BigInt(TOKEN));
+  const held = async () => {
+    local.mine(FINAL_BLOCKS);
+    const chain = service.app.chains.of({ ...store.merchant, mode: 'live' }, 'spl');
+    return await chain.balance(wallet.owner, 'USDC', 'final');
+  };
+  const price = 20 * TOKEN;
+  const subscriptions = [];
+  for (const merchant of merchants) {
+    const calls = billing(service, merchant);
+    const order = { customer: 'a subscriber', currency: 'USDC', items: [item(price, 'day', 'USDC')] };
+    const ordered = await calls.make(order);
+    const offer = await subscribe(store, ordered, wallet.owner);
+    subscriptions.push({ calls, id: ordered.id, offer });
+  }
+  const [first, second] = subscriptions.map(({ offer }) => offer);
+  const delegate = KEYS.delegate().address;
+  expect([first?.spender, second?.spender]).toEqual([delegate, delegate]);
+  // The second merchant's approval keeps what the first may still pull.
+  expect(BigInt(second?.steps[0]?.amount ?? 0)).toBeGreaterThan(BigInt(first?.steps[0]?.amount ?? 0));
+  for (const { calls, id } of subscriptions) await store.until(() => calls.read(id), { status: 'active' });
+  expect(await held()).toBe(960n * BigInt(TOKEN));
+  await store.pass(merchants, DAY);
+  await store.until(async () => ({ held: await held() }), { held: 920n * BigInt(TOKEN) });
+  for (const { calls, id } of subscriptions) await store.until(() => calls.latest(id), { status: 'paid' });
+  await store.expectBooksAgree();
+  await local.revoke({ payer: wallet.owner, asset: 'USDC' });
+  local.mine(FINAL_BLOCKS);
+  await store.pass(merchants, DAY);
+  for (const { calls, id } of subscriptions) await store.until(() => calls.read(id), { status: 'past_due' });
+  expect(await held()).toBe(920n * BigInt(TOKEN));
   await store.expectBooksAgree();
 });

@@ -151,7 +151,7 @@ async function setupOf(
     endsAt: null,
     salt,
     allowance,
-    ...(chain.capabilities.windowCap && { subscriptions }),
+    subscriptions,
     ...(until !== undefined && { permitUntil: until }),
   };
   try {

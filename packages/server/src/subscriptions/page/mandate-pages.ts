@@ -78,9 +78,10 @@ function presentSetup({ mandate, spender, steps }: MandateSetup) {
 }
 
 function presentStep(step: MandateStep) {
-  if (step.kind === 'activate') return { kind: step.kind, typed_data: step.typedData ?? null };
+  if (step.kind === 'activate')
+    return { kind: step.kind, typed_data: step.typedData ?? null, message: step.message ?? null };
   const approval = { kind: step.kind, spender: step.spender, amount: String(step.amount) };
-  if (step.kind === 'approve') return approval;
+  if (step.kind === 'approve') return { ...approval, transaction: step.transaction ?? null };
   const { nonce, deadline, typedData } = step;
   return { ...approval, nonce: String(nonce), deadline, typed_data: typedData ?? null };
 }

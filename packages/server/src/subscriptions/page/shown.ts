@@ -54,14 +54,16 @@ export async function mandateWallets(
   return { chain: { id, name, endpoint }, collector, options: charged, explorer: facts.transactionUrl };
 }
 
-/** Whether wallets are charged on a network, by our contract there. */
+/** Whether wallets are charged on a network, by our contract there or as its adapter says. */
 export async function takesMandates(
   deps: Pick<PaymentDeps, 'chains'>,
   merchant: SubscribePage['merchant'],
   { network, options }: { network: Network; options: readonly WalletOption[] },
 ): Promise<boolean> {
   const facts = deps.chains.facts(merchant, network);
-  if (facts === undefined || facts.collector === null || merchant.isSuspended) return false;
+  if (facts === undefined || merchant.isSuspended) return false;
+  if (facts.wallets?.kind === 'solana') return true;
+  if (facts.collector === null) return false;
   // Where the page finds wallets it compares the signer's policy; on other networks the adapter does.
   return facts.wallets === null || (await mandateWallets(deps, merchant, options)) !== null;
 }

@@ -9,6 +9,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { keepSignerJournal, readSignerJournal } from '../approvals/signer-journal.ts';
 import { decidingRefusal } from '../blocked-by.ts';
+import { findSignature } from '../charges/activations.ts';
 import { chargeOf } from '../charges/charges.ts';
 import { assertSameHistory } from '../history/history.ts';
 import {
@@ -145,7 +146,11 @@ export async function buildAttempt(
   const numbered = sequence === null ? by : { ...by, sequence: String(sequence) };
   if (paysNobody(attempt)) return await chain.buildMovement({ ...numbered, movement: movementOf(attempt) });
   const carried = transfersOf(attempt, transfers);
-  if (isCharge) return await chain.buildCharge({ ...numbered, ...onlyCharge(carried) });
+  if (isCharge) {
+    const charge = onlyCharge(carried);
+    const signature = await findSignature(deps.db, merchant.merchantId, chain, charge.mandate);
+    return await chain.buildCharge({ ...numbered, ...charge, ...(signature !== undefined && { signature }) });
+  }
   if (keyRef === TANK_KEY_REF)
     return await chain.buildSweep({ ...by, items: carried.map(sweepItemOf), sequence: String(sequence) });
   const items = carried.map(itemOf);

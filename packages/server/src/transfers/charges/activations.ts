@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Mandate, SignedPermit } from '../../chains/port/index.ts';
+import type { Chain, Mandate, SignedPermit } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { ActivationFault, AwaitedMandate } from '../attempts/charge-readiness.ts';
@@ -133,6 +133,24 @@ export async function findAwaited(
     .where(sql<boolean>`mandate_id = any(${mandateIds}::text[])`)
     .execute();
   return new Map(rows.map((row) => [row.mandate_id, { hasPermit: row.has_permit }]));
+}
+
+/** What the payer has signed of a mandate, where its network keeps no terms: whoever signs a charge wants it. */
+export async function findSignature(
+  db: Db,
+  merchantId: string,
+  { network, capabilities }: Pick<Chain, 'network' | 'capabilities'>,
+  { mandateId }: Pick<Mandate, 'mandateId'>,
+): Promise<string | undefined> {
+  if (capabilities.windowCap) return undefined;
+  const row = await db
+    .selectFrom('mandate_activation')
+    .select('signature')
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('mandate_id', '=', mandateId)
+    .executeTakeFirst();
+  return row?.signature;
 }
 
 /** Notes that simulations of charges of these mandates succeed: their wallets allow enough, whatever is left afterwards. */
