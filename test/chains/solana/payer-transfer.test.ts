@@ -116,6 +116,16 @@ test('the page takes no other transaction: no byte of it may differ, but for the
   // A price above a hundredth of a SOL.
   expect(paysDue(flipped(price + 1), due)).toBe(true);
   expect(paysDue(flipped(price + 8), due)).toBe(false);
+  // A length that is written in two bytes, and read as another by some.
+  expect(transaction[limit - 2]).toBe(0);
+  for (const at of [limit - 2, limit - 1, limit])
+    for (const alias of [[0x80, 0x00], [0x80], [0x85, 0x00]])
+      expect(
+        paysDue(
+          Uint8Array.from([...transaction.subarray(0, at), ...alias, ...transaction.subarray(at + 1)]),
+          due,
+        ),
+      ).toBe(false);
   for (const length of [0, 1, 64, 70, transaction.length - 1])
     expect(paysDue(transaction.subarray(0, length), due)).toBe(false);
   expect(paysDue(Uint8Array.from([...transaction, 0]), due)).toBe(false);

@@ -6,7 +6,7 @@ import {
   UnbuildableTransfer,
 } from '../../../packages/server/src/chains/port/port.ts';
 import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
-import { chainIdOf } from '../../../packages/server/src/chains/tron/mandates.ts';
+import { chainIdOf } from '../../../packages/server/src/chains/tron/network.ts';
 import type { TronChain } from '../../../packages/server/src/chains/tron/tron-chain.ts';
 import { tronOfAccount } from '../../../packages/signer/src/tron/address.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';

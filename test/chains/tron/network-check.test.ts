@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port/port.ts';
 import { CheckedTron, checkTronEndpoints } from '../../../packages/server/src/chains/tron/checked-tron.ts';
-import { chainIdOf } from '../../../packages/server/src/chains/tron/mandates.ts';
 import type { TronNetwork } from '../../../packages/server/src/chains/tron/network.ts';
+import { chainIdOf } from '../../../packages/server/src/chains/tron/network.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import type { TronEndpoint } from '../../nodes/tron/node.ts';

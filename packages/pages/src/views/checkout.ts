@@ -38,6 +38,7 @@ export interface PageOption {
 export type DueWallet = { contract: string } & (
   | { kind: 'ethereum'; chainId: number }
   | { kind: 'solana'; chain: string }
+  | { kind: 'tron'; chainId: number }
 );
 
 /** The payment due now. Address, amount and code come from one read of the database. */

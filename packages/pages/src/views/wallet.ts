@@ -18,9 +18,9 @@ export type WalletOrder =
       texts: Texts<'wallet'>;
     }
   /** It signs a transaction that is built once its account is known (`WalletTransfer`). */
-  | { kind: 'solana'; texts: Texts<'wallet'> };
+  | { kind: 'solana' | 'tron'; texts: Texts<'wallet'> };
 
-/** A transaction for a wallet to sign and send, in base64, or what the wallet has too little of. */
+/** A transaction for a wallet to sign and send (Solana: base64, Tron: JSON), or what the wallet has too little of. */
 export type WalletTransfer =
   | { transaction: string }
   /** `held`: as text for people. */

@@ -91,13 +91,11 @@ export class OpenedLive implements LiveChains {
 
   isSignedText(network: Network, signed: SignedText): Promise<boolean> {
     if (network === 'erc20') return this.ethereum.isSignedText(network, signed);
-    return network === 'spl' && this.#others.spl !== undefined
-      ? this.#others.spl.isSignedText(signed)
-      : Promise.resolve(false);
+    return this.#others[network]?.isSignedText(signed) ?? Promise.resolve(false);
   }
 
   async payerTransfer(network: Network, transfer: PayerTransfer): Promise<PayerTransaction | undefined> {
-    return network === 'spl' ? await this.#others.spl?.payerTransfer(transfer) : undefined;
+    return network === 'erc20' ? undefined : await this.#others[network]?.payerTransfer(transfer);
   }
 
   /** Where the facts of accounts on a network come from; undefined where live merchants have none there. */

@@ -5,7 +5,9 @@ export type PayerWallets =
   /** By EIP-6963. They make the transaction themselves, of a call. */
   | { kind: 'ethereum'; chainId: number }
   /** By the wallet standard, which calls networks `solana:mainnet` and the like. They sign a transaction that was built for them. */
-  | { kind: 'solana'; chain: string };
+  | { kind: 'solana'; chain: string }
+  /** By TIP-6963, or as older ones stand in the page. They sign a transaction that was built for them. */
+  | { kind: 'tron'; chainId: number };
 
 /** What a payer sends from a wallet that signs a whole transaction. */
 export interface PayerTransfer {
@@ -18,7 +20,7 @@ export interface PayerTransfer {
 
 /** The transaction for the wallet to sign and send, or what it has too little of. */
 export type PayerTransaction =
-  /** Base64, with room for the signatures. */
+  /** Solana: base64, with room for the signatures. Tron: JSON, as its nodes write unsigned transactions. */
   | { transaction: string }
   /** `held`: units of the token, or of the network's own coin, as `coin` names it. */
   | { short: 'token'; held: bigint }

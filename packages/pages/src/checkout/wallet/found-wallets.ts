@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DueWallet } from '../../views/checkout.ts';
-import type { Provider, StandardWallet } from './run.ts';
+import type { Provider, StandardWallet, TronProvider } from './run.ts';
 
 interface Announced {
   id: string;
@@ -10,8 +10,13 @@ interface Announced {
 }
 export type EthereumWallet = Announced & { kind: 'ethereum'; provider: Provider };
 
+type TronWallet = Announced & { kind: 'tron'; provider: TronProvider; isOld: boolean };
+
 /** A wallet that has announced itself to the page. */
-export type FoundWallet = EthereumWallet | (Announced & { kind: 'solana'; wallet: StandardWallet });
+export type FoundWallet =
+  | EthereumWallet
+  | TronWallet
+  | (Announced & { kind: 'solana'; wallet: StandardWallet });
 
 const NAME_MAX = 40;
 const WALLETS_MAX = 8;
@@ -22,25 +27,30 @@ const ALONE_AFTER_MS = 1_500;
 export const plainName = (name: string) => name.replaceAll(/\p{C}/gu, '').trim().slice(0, NAME_MAX);
 
 /** Of what somebody's extension says of itself; undefined for anything but a wallet. */
-function readWallet(detail: unknown): EthereumWallet | undefined {
+function readWallet(detail: unknown): (Announced & { provider: Provider }) | undefined {
   const { info, provider } = Object(detail);
   const { uuid, name, icon } = Object(info);
   if (typeof uuid !== 'string' || typeof name !== 'string' || typeof provider?.request !== 'function') return;
   const plain = plainName(name);
   const isPicture = typeof icon === 'string' && icon.startsWith('data:image/');
   if (plain === '') return undefined;
-  return { kind: 'ethereum', id: uuid, name: plain, icon: isPicture ? icon : null, provider };
+  return { id: uuid, name: plain, icon: isPicture ? icon : null, provider };
 }
 
-/** By EIP-6963: each announces itself when the page asks, and nobody else is asked. */
-function followEthereumWallets(onWallet: (wallet: EthereumWallet) => void): () => void {
+type Standard = 'eip6963' | 'TIP6963';
+
+/** By EIP-6963, and Tron's version of it: each announces itself when the page asks, and nobody else is asked. */
+function followAnnounced(
+  standard: Standard,
+  onWallet: (wallet: Announced & { provider: Provider }) => void,
+): () => void {
   const onEvent = (event: Event) => {
     const wallet = event instanceof CustomEvent ? readWallet(event.detail) : undefined;
     if (wallet !== undefined) onWallet(wallet);
   };
-  addEventListener('eip6963:announceProvider', onEvent);
-  dispatchEvent(new Event('eip6963:requestProvider'));
-  return () => removeEventListener('eip6963:announceProvider', onEvent);
+  addEventListener(`${standard}:announceProvider`, onEvent);
+  dispatchEvent(new Event(`${standard}:requestProvider`));
+  return () => removeEventListener(`${standard}:announceProvider`, onEvent);
 }
 
 /** `isAlone`: after a while there is still none. */
@@ -59,6 +69,10 @@ function useAlone(isWanted: boolean, count: number): boolean {
   return isLate && count === 0;
 }
 
+/** One that announces itself again, such as after it was updated, is the same. */
+const withWallet = <W extends Announced>(known: readonly W[], wallet: W): readonly W[] =>
+  known.some(({ id }) => id === wallet.id) || known.length === WALLETS_MAX ? known : [...known, wallet];
+
 /**
  * The wallets of this browser that pay on Ethereum.
  *
@@ -68,21 +82,45 @@ export function useEthereumWallets(isWanted: boolean): Found<EthereumWallet> {
   const [wallets, setWallets] = useState<readonly EthereumWallet[]>([]);
   useEffect(() => {
     if (!isWanted) return;
-    return followEthereumWallets((wallet) =>
-      // One that announces itself again, such as after it was updated, is the same.
-      setWallets((known) =>
-        known.some(({ id }) => id === wallet.id) || known.length === WALLETS_MAX ? known : [...known, wallet],
-      ),
+    return followAnnounced('eip6963', (wallet) =>
+      setWallets((known) => withWallet(known, { kind: 'ethereum', ...wallet })),
     );
   }, [isWanted]);
   return { wallets, isAlone: useAlone(isWanted, wallets.length) };
 }
 
-/** The wallets of this browser that pay what is due. */
-export function useFoundWallets(wanted: DueWallet | null): Found<FoundWallet> {
-  const ethereum = useEthereumWallets(wanted?.kind === 'ethereum');
+/** Older wallets of Tron say nothing and stand in the page. */
+const OLD_NAME = 'TronLink';
+
+function useTronWallets(isWanted: boolean): Found<TronWallet> {
+  const [wallets, setWallets] = useState<readonly TronWallet[]>([]);
+  const [old, setOld] = useState<TronProvider | null>(null);
+  useEffect(() => {
+    if (!isWanted) return;
+    const look = () => {
+      const { tronLink } = Object(globalThis);
+      if (typeof tronLink?.request === 'function') setOld(tronLink);
+    };
+    const stop = followAnnounced('TIP6963', (wallet) =>
+      setWallets((known) => withWallet(known, { kind: 'tron', isOld: false, ...wallet })),
+    );
+    addEventListener('tronLink#initialized', look);
+    look();
+    return () => {
+      stop();
+      removeEventListener('tronLink#initialized', look);
+    };
+  }, [isWanted]);
+  const found: readonly TronWallet[] =
+    wallets.length > 0 || old === null
+      ? wallets
+      : [{ kind: 'tron', id: OLD_NAME, name: OLD_NAME, icon: null, provider: old, isOld: true }];
+  return { wallets: found, isAlone: useAlone(isWanted, found.length) };
+}
+
+/** The wallets of this browser that pay on a chain of Solana, as the wallet standard names it; null: none is wanted. */
+function useStandardWallets(chain: string | null): Found<FoundWallet> {
   const [wallets, setWallets] = useState<readonly FoundWallet[]>([]);
-  const chain = wanted?.kind === 'solana' ? wanted.chain : null;
   useEffect(() => {
     if (chain === null) return;
     let isOver = false;
@@ -98,7 +136,14 @@ export function useFoundWallets(wanted: DueWallet | null): Found<FoundWallet> {
       stop();
     };
   }, [chain]);
-  const isAlone = useAlone(chain !== null, wallets.length);
-  if (wanted?.kind === 'ethereum') return ethereum;
-  return chain === null ? { wallets: [], isAlone: false } : { wallets, isAlone };
+  return { wallets, isAlone: useAlone(chain !== null, wallets.length) };
+}
+
+/** The wallets of this browser that pay what is due. */
+export function useFoundWallets(wanted: DueWallet | null): Found<FoundWallet> {
+  const ethereum = useEthereumWallets(wanted?.kind === 'ethereum');
+  const tron = useTronWallets(wanted?.kind === 'tron');
+  const solana = useStandardWallets(wanted?.kind === 'solana' ? wanted.chain : null);
+  if (wanted === null) return { wallets: [], isAlone: false };
+  return { ethereum, tron, solana }[wanted.kind];
 }

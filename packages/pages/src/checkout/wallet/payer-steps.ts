@@ -1,5 +1,5 @@
 import type { ProofOutcome } from '../../views/wallet.ts';
-import type { PageRun, WalletValues, WalletWord } from './run.ts';
+import type { BuiltRun, PageRun, WalletValues, WalletWord } from './run.ts';
 
 // Steps of a payer with a wallet of any network.
 
@@ -37,7 +37,9 @@ export function wordsOf(error: unknown, account: string, coin: string): [WalletW
   if (error instanceof Halt) return [error.word, error.values];
   const text = String(Object(error).message ?? error);
   const code = codeOf(error);
-  if (code === 4001 || code === 'ACTION_REJECTED') return ['refused', {}];
+  const isRefused =
+    code === 4001 || code === 'ACTION_REJECTED' || /declined by user|cancell?ed by/i.test(text);
+  if (isRefused) return ['refused', {}];
   if (code === -32002) return ['busy', {}];
   if (code === 4100) return ['wrong_account', { account: shorten(account) }];
   if (code === 4900 || code === 4901 || /invalidated|disconnected/i.test(text)) return ['gone', {}];
@@ -93,3 +95,25 @@ export async function prove(
 
 export const hexOf = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+
+/** The transaction that pays what the page shows, from that account, as the server has built it. */
+export async function readTransaction(run: BuiltRun, account: string): Promise<string> {
+  const { due } = run;
+  const found = await run.readTransfer(account);
+  if (run.isStopped()) throw new Stopped();
+  if ('isChanged' in found) throw new Halt('changed');
+  if ('transaction' in found) return found.transaction;
+  const lacking = { account: shorten(account) };
+  if (found.short === 'fee') throw new Halt('no_gas', { ...lacking, coin: found.coin });
+  throw new Halt('no_token', { ...lacking, balance: found.held, amount: `${due.amount}\u00a0${due.token}` });
+}
+
+const SEEN_POLL_MS = 1_000;
+/** What no block has taken until then is late, or lost. */
+const SEEN_WITHIN_MS = 120_000;
+
+/** The page itself notices the payment: these wallets answer no questions about the network. */
+export async function untilSeen(run: PageRun): Promise<void> {
+  const until = performance.now() + SEEN_WITHIN_MS;
+  while (run.isOpen() && run.isAsked() && performance.now() < until) await wait(SEEN_POLL_MS);
+}

@@ -12,6 +12,11 @@ export interface StandardWallet {
   readonly features: Readonly<Record<string, unknown>>;
 }
 
+/** A wallet of Tron: what it is asked, and the library with which it signs. */
+export interface TronProvider extends Provider {
+  readonly tronWeb?: unknown;
+}
+
 /** What is said while a wallet is asked. */
 export type WalletWord = Exclude<TextKey<'wallet'>, 'stop'>;
 export type WalletValues = Readonly<Record<string, string | number>>;
@@ -56,8 +61,18 @@ export interface WalletRun extends PageRun, WalletSteps {
 }
 
 /** From a wallet that signs a whole transaction. */
-export interface SolanaRun extends PageRun {
+export interface BuiltRun extends PageRun {
+  readTransfer: (account: string) => Promise<WalletTransfer | { isChanged: true }>;
+}
+
+export interface SolanaRun extends BuiltRun {
   due: WalletDue<'solana'>;
   wallet: StandardWallet;
-  readTransfer: (account: string) => Promise<WalletTransfer | { isChanged: true }>;
+}
+
+export interface TronRun extends BuiltRun {
+  due: WalletDue<'tron'>;
+  provider: TronProvider;
+  /** It does not know the calls of TIP-1193. */
+  isOld: boolean;
 }

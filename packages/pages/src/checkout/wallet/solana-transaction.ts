@@ -3,8 +3,9 @@ const SYSTEM = '1'.repeat(32);
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const TOKEN_ACCOUNT = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 const BUDGET = 'ComputeBudget111111111111111111111111111111';
-/** Owner, mint and the programs: the wallet and two token accounts change. */
+/** Owner, mint and the programs; the wallet and two token accounts change. */
 const READONLY = 6;
+const ACCOUNTS = 9;
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const VERSION_0 = 0x80;
@@ -54,7 +55,13 @@ function readTransaction(
     at += count;
     return bytes.subarray(at - count, at);
   };
-  const length = () => take(1)[0] ?? LENGTH_MAX + 1;
+  // Above 127 a length has two bytes, and some of them are written in two ways: readers differ in what they make of them.
+  let isPlain = true;
+  const length = () => {
+    const [one = LENGTH_MAX + 1] = take(1);
+    isPlain &&= one <= LENGTH_MAX;
+    return isPlain ? one : 0;
+  };
   const signatures = length();
   const signature = take(SIGNATURE_BYTES);
   const [version, signers, readonlySigners, readonlyOthers] = take(4);
@@ -70,7 +77,7 @@ function readTransaction(
     return { program, accounts, data: take(length()) };
   });
   const tables = length();
-  const isWhole = at === bytes.length && tables === 0 && listed <= LENGTH_MAX && steps.length <= LENGTH_MAX;
+  const isWhole = isPlain && at === bytes.length && tables === 0 && listed === ACCOUNTS;
   return isWhole ? { signer: keys[0], steps } : undefined;
 }
 
@@ -89,6 +96,8 @@ export function paysDue(bytes: Uint8Array, { from, to, mint, units }: Payment): 
   const isCheap =
     limit?.program === BUDGET &&
     price?.program === BUDGET &&
+    limit.accounts.length === 0 &&
+    price.accounts.length === 0 &&
     limit.data.length === 5 &&
     price.data.length === 9 &&
     limit.data[0] === LIMIT &&

@@ -167,11 +167,15 @@ async function begin(wallet: FoundWallet, due: WalletDue, turn: Turn, page: Page
   await whileLocked(`florin ${address}`, async (isLocked) => {
     if (!isLocked) return run.say('other_tab');
     if (page.isWarned(readSent(address))) return;
+    const readTransfer = (account: string) =>
+      call<WalletTransfer | Changed>('wallet-transfer', { ...asked, account });
     if (wallet.kind === 'solana' && isOf('solana', due)) {
       const { payBySolana } = await import('./solana.ts');
-      const readTransfer = (account: string) =>
-        call<WalletTransfer | Changed>('wallet-transfer', { ...asked, account });
       await payBySolana({ ...run, due, wallet: wallet.wallet, readTransfer });
+    } else if (wallet.kind === 'tron' && isOf('tron', due)) {
+      const { payByTron } = await import('./tron.ts');
+      const { provider, isOld } = wallet;
+      await payByTron({ ...run, due, provider, isOld, readTransfer });
     } else if (wallet.kind === 'ethereum' && isOf('ethereum', due) && order.kind === 'ethereum') {
       const { payByWallet } = await import('./wallet.ts');
       const { chain, call } = order;

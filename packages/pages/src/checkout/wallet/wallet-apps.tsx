@@ -25,6 +25,7 @@ const APPS: Record<DueWallet['kind'], readonly App[]> = {
       linkTo: ({ href }) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(href)}`,
     },
   ],
+  tron: [],
   solana: [
     { name: 'Phantom', linkTo: (url) => `https://phantom.app/ul/browse/${browsing(url)}` },
     { name: 'Solflare', linkTo: (url) => `https://solflare.com/ul/v1/browse/${browsing(url)}` },
@@ -50,7 +51,7 @@ export function WalletApps({
   kind: DueWallet['kind'];
   texts: Texts;
 }) {
-  if (!isAlone || !matchMedia('(pointer: coarse)').matches) return null;
+  if (!isAlone || APPS[kind].length === 0 || !matchMedia('(pointer: coarse)').matches) return null;
   const here = new URL(location.href);
   return (
     <details class="gap">

@@ -10,6 +10,8 @@ import { readLamports, spendableOf } from './precheck.ts';
 import { readAmounts } from './token-accounts.ts';
 
 const SIGNATURE_BYTES = 64;
+/** A hundredth of a SOL, in lamports: the page takes no transaction that pays more for being early. */
+const PRIORITY_FEE_MAX = 10_000_000n;
 
 interface Context {
   network: SolanaNetwork;
@@ -61,7 +63,9 @@ export async function buildPayerTransfer(
     readRecentFees(node, [from, source.account, destination.account]),
     readLamports(node, from),
   ]);
-  const microLamports = priceOf(recent, units, network.feeCeilings);
+  const ceiling = network.feeCeilings.priorityFee;
+  const priorityFee = ceiling < PRIORITY_FEE_MAX ? ceiling : PRIORITY_FEE_MAX;
+  const microLamports = priceOf(recent, units, { ...network.feeCeilings, priorityFee });
   const created = amounts.has(destination.account) ? 0 : 1;
   if (spendableOf(lamports) < costOf({ signatures: 1, units, microLamports, created }))
     return { short: 'fee', coin: 'SOL' };

@@ -2,13 +2,17 @@ import { tronOfAccount } from '@florin/signer/tron';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
 import { AccountAddresses } from '../evm/extended-key.ts';
-import type { NetworkFacts, Tank } from '../live-chains.ts';
+import type { NetworkFacts, SignedText, Tank } from '../live-chains.ts';
+import type { PayerTransaction, PayerTransfer } from '../payer-wallets.ts';
 import { plainFacts } from '../plain-facts.ts';
 import { CheckedTron } from './checked-tron.ts';
 import { TronEndpoints } from './endpoints.ts';
 import { TronFeed } from './feed.ts';
-import type { TronNetwork } from './network.ts';
+import { PriceList } from './fees.ts';
+import { chainIdOf, type TronNetwork } from './network.ts';
+import { buildPayerTransfer } from './payer-transfer.ts';
 import { readTrx } from './resources.ts';
+import { isSignedText } from './signed-text.ts';
 import type { TronSigner } from './signing.ts';
 import { TronChain } from './tron-chain.ts';
 
@@ -39,6 +43,7 @@ export class LiveTron implements AccountSource {
   readonly #rpc: TronEndpoints;
   readonly #node: CheckedTron;
   readonly #feed: TronFeed;
+  readonly #prices: PriceList;
   readonly #chains = new Map<string, TronChain>();
 
   constructor(options: LiveTronOptions) {
@@ -46,6 +51,7 @@ export class LiveTron implements AccountSource {
     this.#options = options;
     this.#rpc = new TronEndpoints(network, { log, ca });
     this.#node = new CheckedTron(this.#rpc, network, log);
+    this.#prices = new PriceList(this.#node);
     this.#feed = new TronFeed(this.#node, network, network.isTest ? { refreshMs: TEST_REFRESH_MS } : {});
   }
 
@@ -80,8 +86,20 @@ export class LiveTron implements AccountSource {
 
   facts(): NetworkFacts {
     const { network } = this.#options;
-    const facts = plainFacts(network, (asset) => network.tokens[asset]?.contract, null);
+    const wallets = { kind: 'tron', chainId: chainIdOf(network) } as const;
+    const facts = plainFacts(network, (asset) => network.tokens[asset]?.contract, wallets);
     return { ...facts, collector: network.collector };
+  }
+
+  async isSignedText(signed: SignedText): Promise<boolean> {
+    return isSignedText(signed);
+  }
+
+  /** @throws ChainUnavailable */
+  async payerTransfer(transfer: PayerTransfer): Promise<PayerTransaction | undefined> {
+    const { network } = this.#options;
+    const context = { network, node: this.#node, feed: this.#feed, prices: this.#prices };
+    return await buildPayerTransfer(context, transfer);
   }
 
   /** The wallet that gives the others TRX. @throws ChainUnavailable */

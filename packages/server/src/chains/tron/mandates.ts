@@ -2,14 +2,8 @@ import { accountOfTron, tronOfAccount } from '@florin/signer/tron';
 import { checkTrc20Address } from '../addresses/trc20.ts';
 import type { CollectorSite, MandateHolder } from '../collector/site.ts';
 import { UnbuildableTransfer } from '../port/port-errors.ts';
-import type { TronNetwork } from './network.ts';
+import { chainIdOf, type TronNetwork } from './network.ts';
 import type { TronWallets } from './reader.ts';
-
-/** A contract's code sees the last 4 bytes of the first block's id as the number of the network. */
-const CHAIN_ID_DIGITS = 8;
-
-export const chainIdOf = ({ genesisHash }: Pick<TronNetwork, 'genesisHash'>): number =>
-  Number.parseInt(genesisHash.slice(-CHAIN_ID_DIGITS), 16);
 
 /** @throws UnbuildableTransfer where the network has no collector */
 export function collectorOf({ collector, name }: Pick<TronNetwork, 'collector' | 'name'>): string {

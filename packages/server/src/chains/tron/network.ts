@@ -20,3 +20,7 @@ export interface TronNetwork {
   /** Links with `{tx_id}` and `{address}` in them; null where nobody shows this chain. */
   explorer: { transaction: string; address: string } | null;
 }
+
+/** As wallets name the chain, and the code of contracts sees it: the last four bytes of the id of its first block. */
+export const chainIdOf = ({ genesisHash }: Pick<TronNetwork, 'genesisHash'>): number =>
+  Number.parseInt(genesisHash.slice(-8), 16);

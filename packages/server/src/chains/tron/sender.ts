@@ -37,15 +37,15 @@ import {
   TRANSFER_BANDWIDTH,
   TRANSFER_ENERGY,
 } from './fees.ts';
-import { readHeader } from './headers.ts';
 import { collectorOf, holderOf, siteOf } from './mandates.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
-import { orUnavailable, unusable } from './node-answers.ts';
+import { orUnavailable } from './node-answers.ts';
 import { precheck } from './precheck.ts';
 import { checkMandate, precheckCharges } from './precheck-charges.ts';
 import { readMandates } from './read-mandates.ts';
 import type { TronWallets } from './reader.ts';
+import { readReference } from './reference.ts';
 import { readTrx } from './resources.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type TronSigner } from './signing.ts';
@@ -71,8 +71,6 @@ const VALID_MS = 60_000n;
 const SECOND_MS = 1_000n;
 /** As old as this the newest block may be: a third of the time that what refers to it would have. */
 const STALE_MS = 20_000n;
-/** The newest block is less than a minute later than the solid one, as a rule. */
-const HEAD_MS_MAX = 600_000n;
 
 /** The part of `Chain` that builds, sends and watches, for one live merchant. */
 export class TronSender {
@@ -199,27 +197,22 @@ export class TronSender {
   }
 
   /**
-   * Refers to a solid block, which no fork takes away. Two equal payments are two transactions by the milliseconds of their
+   * Two equal payments are two transactions by the milliseconds of their
    * times, which come from the number of the attempt: times are of whole seconds otherwise.
    */
   async #dated({ contract, use }: Draft, ordinal: bigint) {
     const { node, network, feed, nowMs } = this.#options;
     const { final } = await feed.snapshot();
-    const head = readHeader(await orUnavailable(node.newest('head')));
-    if (head === undefined) throw unusable('there is no newest block');
-    if (head.timeMs < final.timeMs || head.timeMs > final.timeMs + HEAD_MS_MAX)
-      throw unusable('the time of the newest block is not a little later than that of the solid one');
-    const ageMs = BigInt(nowMs()) - head.timeMs;
+    const { headMs, second, ...reference } = await readReference(node, final);
+    const ageMs = BigInt(nowMs()) - headMs;
     // A test network makes blocks as people ask for them.
     if (!network.isTest && ageMs > STALE_MS)
       throw new ChainUnavailable(
         'trc20',
         `the newest block is ${ageMs / SECOND_MS} s old: the node has stopped, the network stands still, or this machine's clock is ahead`,
       );
-    const second = head.timeMs - (head.timeMs % SECOND_MS);
     return {
-      refBlockBytes: Uint8Array.from(Buffer.from(final.hash.slice(12, 16), 'hex')),
-      refBlockHash: Uint8Array.from(Buffer.from(final.hash.slice(16, 32), 'hex')),
+      ...reference,
       expiration: second + VALID_MS + ((ordinal / SECOND_MS) % SECOND_MS),
       timestamp: second + (ordinal % SECOND_MS),
       contract,

@@ -11,6 +11,7 @@ import {
   type PublicPage,
   pageHeaders,
 } from '../../platform/http/pages/index.ts';
+import { networkOf } from '../../platform/network-of.ts';
 import { type FoundPage, findPage } from '../page/find-page.ts';
 import { languageOf } from '../page/language.ts';
 import { readPage } from '../page/read-page.ts';
@@ -19,6 +20,8 @@ import { transferData } from './transfer-call.ts';
 
 /** Rate limit per page, for a person who tries wallets. */
 const CLICKS = { perSecond: 1, burst: 20 };
+/** Transactions that a process builds for wallets. */
+const TRANSFERS = { perSecond: 10, burst: 50 };
 const BUCKETS_MAX = 10_000;
 const RETRY_SECONDS = 5;
 /** With the signature of a contract wallet. */
@@ -31,6 +34,8 @@ const BYTES_MAX = 16_384;
  */
 export function walletPages(deps: PaymentDeps, publicUrl: () => string): PublicPage[] {
   const buckets = new TokenBuckets(CLICKS.perSecond, CLICKS.burst, BUCKETS_MAX);
+  const transfers = new TokenBuckets(CLICKS.perSecond, CLICKS.burst, BUCKETS_MAX);
+  const all = new TokenBuckets(TRANSFERS.perSecond, TRANSFERS.burst, 1);
   const call = (name: string, answer: (page: FoundPage, request: PageRequest) => Promise<object>) => ({
     method: 'POST' as const,
     path: `/checkout/{token}/${name}`,
@@ -47,7 +52,13 @@ export function walletPages(deps: PaymentDeps, publicUrl: () => string): PublicP
   });
   return [
     call('wallet', async (page, request) => await orderOf(deps, page, request)),
-    call('wallet-transfer', async (page, request) => await transferOf(deps, page, request)),
+    call('wallet-transfer', async (page, request) => {
+      // Each is some questions of the nodes that also show what arrives.
+      const nowMs = deps.clock.nowMs();
+      transfers.takeOrRefuse(networkOf(request.remoteAddress), nowMs, 'Too many clicks.');
+      all.takeOrRefuse('', nowMs, 'Too many wallets pay at this moment.');
+      return await transferOf(deps, page, request);
+    }),
     call('wallet-text', async (page, request) => {
       const form = formOf(request);
       const network = NETWORKS.find((one) => one === form.get('network'));

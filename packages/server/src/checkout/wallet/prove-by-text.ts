@@ -53,7 +53,7 @@ function namesOf(facts: ReturnType<ProofDeps['chains']['facts']>): Pick<TextFact
   const wallets = facts?.wallets;
   if (wallets?.kind === 'solana')
     return { wallets: 'Solana', chainId: wallets.chain.replace(/^solana:/, '') };
-  return { wallets: 'Ethereum', chainId: String(wallets?.chainId ?? 0) };
+  return { wallets: wallets?.kind === 'tron' ? 'Tron' : 'Ethereum', chainId: String(wallets?.chainId ?? 0) };
 }
 
 /** The text for that wallet to sign, once; undefined where it is no wallet of the network. */

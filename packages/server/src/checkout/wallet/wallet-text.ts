@@ -6,8 +6,8 @@ export interface TextFacts {
   publicUrl: string;
   /** The wallet, canonical. */
   account: string;
-  wallets: 'Ethereum' | 'Solana';
-  /** Of an Ethereum network its number, 0 where it is simulated; of a Solana network its name. */
+  wallets: 'Ethereum' | 'Solana' | 'Tron';
+  /** Of an Ethereum or Tron network its number, 0 where it is simulated; of a Solana network its name. */
   chainId: string;
   nonce: string;
   /** Unix seconds. */
@@ -21,7 +21,7 @@ const STATEMENT =
   'This proves that the wallet is yours, so that a refund of this payment can go back to it. It moves no money and allows nothing.';
 
 /**
- * The text in the form of EIP-4361, which Solana's wallets know with their own name in it, line by line: wallets that know the form show it as a proof and warn where the page
+ * The text in the form of EIP-4361, which wallets of Solana know with their network's name in it, line by line: wallets that know the form show it as a proof and warn where the page
  * that asks is not of that domain. The form is ASCII, so the statement is in English.
  */
 export function walletText({

@@ -1,0 +1,118 @@
+import { TronWeb } from 'tronweb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { paysDueOnTron } from '../../../packages/pages/src/checkout/wallet/tron-transaction.ts';
+import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
+import { PriceList } from '../../../packages/server/src/chains/tron/fees.ts';
+import { buildPayerTransfer } from '../../../packages/server/src/chains/tron/payer-transfer.ts';
+import { isSignedText } from '../../../packages/server/src/chains/tron/signed-text.ts';
+import { hasAnvil } from '../../contracts/local-node.ts';
+import { keyOf, TRX } from '../../nodes/tron-stage.ts';
+import { TronEnvironment } from './environment.ts';
+import { KEYS } from './key-signer.ts';
+
+const UNITS = 25_000_000n;
+
+describe.skipIf(!hasAnvil())('what a payer’s wallet signs on Tron', () => {
+  let local: TronEnvironment;
+  let node: TronEndpoints;
+  beforeAll(async () => {
+    local = await TronEnvironment.start();
+    node = local.endpoints();
+  });
+  afterAll(async () => {
+    await node?.close();
+    await local?.node.stop();
+  });
+
+  /** A wallet with coins, and what it would pay to a deposit address of its own. */
+  async function payer(name: string, { trx = 100 * TRX, index = 0 } = {}) {
+    const { secret, address: from } = keyOf(name);
+    const to = KEYS.deposit(1, index).address;
+    const web = new TronWeb({ fullHost: local.node.url, privateKey: secret });
+    local.node.fund(from, trx);
+    await local.give('USDT', from, 2n * UNITS);
+    const build = (change: object = {}) =>
+      buildPayerTransfer(
+        { network: local.network, node, feed: local.feed(node), prices: new PriceList(node) },
+        { from, to, asset: 'USDT', units: UNITS, ...change },
+      );
+    const built = async () => {
+      const found = await build();
+      if (found === undefined || !('transaction' in found)) throw new Error('the wallet can pay');
+      return JSON.parse(found.transaction);
+    };
+    return { from, to, web, build, built, due: { from, to, token: local.token('USDT'), units: UNITS } };
+  }
+
+  test('a wallet that lacks coins or TRX is told so, and what is no wallet gets nothing', async () => {
+    const { build, from } = await payer('a poor payer', { trx: 1 });
+    expect(await build({ units: 2n * UNITS + 1n })).toEqual({ short: 'token', held: 2n * UNITS });
+    expect(await build()).toEqual({ short: 'fee', coin: 'TRX' });
+    local.node.fund(from, 100 * TRX);
+    expect(await build()).toMatchObject({ transaction: expect.any(String) });
+    for (const none of ['', 'x', `0x${'1'.repeat(40)}`, 'T'.repeat(34)])
+      expect(await build({ from: none }), none).toBeUndefined();
+  });
+
+  test('wallets’ own library signs what the page takes, and the network takes that', async () => {
+    const { web, built, due, to } = await payer('a payer with a wallet', { index: 1 });
+    const transaction = await built();
+    expect(paysDueOnTron(transaction, due)).toBe(true);
+    const signed = await web.trx.sign(transaction);
+    expect(await web.trx.sendRawTransaction(signed)).toMatchObject({ result: true });
+    await local.mine(1);
+    expect(await local.open(node).balance(to, 'USDT', 'tip')).toBe(UNITS);
+  });
+
+  test('the page takes no other transaction: neither in its JSON nor in one digit of its bytes', async () => {
+    const { built, due } = await payer('a payer who is watched', { index: 2 });
+    const transaction = await built();
+    const { raw_data: raw, raw_data_hex: hex } = transaction;
+    for (const at of Array.from(String(hex)).keys()) {
+      const other = `${hex.slice(0, at)}${hex[at] === '0' ? '1' : '0'}${hex.slice(at + 1)}`;
+      expect(paysDueOnTron({ ...transaction, raw_data_hex: other }, due), `digit ${at}`).toBe(false);
+    }
+    const [contract] = raw.contract;
+    const { value } = contract.parameter;
+    const withValue = (change: object) => ({
+      contract: [{ ...contract, parameter: { ...contract.parameter, value: { ...value, ...change } } }],
+    });
+    for (const change of [
+      withValue({ owner_address: value.contract_address }),
+      withValue({ contract_address: value.owner_address }),
+      withValue({ data: value.data.replace(/.$/, '1') }),
+      withValue({ call_value: 5 }),
+      { contract: [contract, contract] },
+      { contract: [{ ...contract, type: 'TransferContract' }] },
+      { contract: [{ ...contract, Permission_id: 2 }] },
+      { data: '00' },
+      { fee_limit: 100_000_001 },
+      { fee_limit: undefined },
+      { expiration: raw.timestamp + 3_600_001 },
+    ])
+      expect(
+        paysDueOnTron({ ...transaction, raw_data: { ...raw, ...change } }, due),
+        JSON.stringify(change),
+      ).toBe(false);
+    for (const other of [{ units: UNITS + 1n }, { to: due.from }, { from: due.to }, { token: due.to }])
+      expect(paysDueOnTron(transaction, { ...due, ...other })).toBe(false);
+    for (const none of [undefined, null, 1, '', [], {}, { raw_data: null }])
+      expect(paysDueOnTron(none, due)).toBe(false);
+  });
+
+  test('a text is signed by the key of its address, every byte of it', async () => {
+    const { secret, address } = keyOf('a payer who signs');
+    const text = 'pay.example wants you to sign in with your Tron account: ü';
+    const signature = new TronWeb({ fullHost: local.node.url, privateKey: secret }).trx.signMessageV2(text);
+    const right = { address, text, signature: String(signature) };
+    expect(isSignedText(right)).toBe(true);
+    for (const wrong of [
+      { text: `${text} ` },
+      { address: keyOf('another').address },
+      { signature: `${right.signature.slice(0, -2)}${right.signature.endsWith('1b') ? '1c' : '1b'}` },
+      { signature: `0x${'0'.repeat(128)}1b` },
+      { signature: '0x' },
+    ])
+      expect(isSignedText({ ...right, ...wrong }), JSON.stringify(wrong)).toBe(false);
+  });
+});
