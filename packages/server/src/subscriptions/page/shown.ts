@@ -64,8 +64,8 @@ export async function takesMandates(
   if (facts === undefined || merchant.isSuspended) return false;
   if (facts.wallets?.kind === 'solana') return true;
   if (facts.collector === null) return false;
-  // Where the page finds wallets it compares the signer's policy; on other networks the adapter does.
-  return facts.wallets === null || (await mandateWallets(deps, merchant, options)) !== null;
+  // Where the page shows wallets for mandates it compares the signer's policy; on other networks the adapter does.
+  return facts.wallets?.kind !== 'ethereum' || (await mandateWallets(deps, merchant, options)) !== null;
 }
 
 /** A mandate that nobody signs charges for would be given in vain. While the signer is away, what it said of itself is not known. */
