@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
+import { users } from '../../packages/server/src/console/accounts/index.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { stopNetwork } from '../../packages/server/src/transfers/blocks/index.ts';
 import { publisherOf } from '../events/make-event.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -150,6 +153,32 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await page.getByText(`--noted ${newest.number}:${newest.hash}`).waitFor();
   }
 
+  /** A key whose secret somebody has seen. */
+  async function shownKey(email: string) {
+    const user = await users.findUserByEmail(service.app.db, email);
+    const holder = { userId: user?.user_id ?? '', form: { key: randomUUID(), digest: Buffer.alloc(32) } };
+    const { merchantId, storeId } = merchant;
+    const key = { merchantId, storeId, name: "Ada's key", scopes: ['read'], validityDays: 0 };
+    await storeKeys.createKey(service.app, { ...key, holder });
+  }
+
+  /** Another key signs webhooks after an overlap, which is ended. */
+  async function changeWebhookKey(page: Page) {
+    await page.goto(`${base()}/webhooks`);
+    const secret = page.getByRole('region', { name: 'Signing secret' });
+    await secret.getByRole('button', { name: 'Sign with another key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Key', { exact: true }).selectOption({ label: "Ada's key" });
+    await looks(page, 'webhook-key');
+    await dialog.getByRole('button', { name: 'Name this key' }).click();
+    await secret.getByText('Until the overlap ends').waitFor();
+    await looks(page, 'webhook-secret');
+    await secret.getByRole('button', { name: 'End the overlap' }).click();
+    await dialog.getByRole('button', { name: 'End the overlap' }).click();
+    await secret.getByText('Until the overlap ends').waitFor({ state: 'hidden' });
+    await secret.getByText("Ada's key").waitFor();
+  }
+
   test('team: somebody is invited, gets another role and is removed; the audit log says so', {
     timeout: LONG_MS,
   }, async () => {
@@ -178,9 +207,15 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await page.getByRole('dialog').getByLabel('Role').selectOption('support');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await ada.getByText('support', { exact: true }).waitFor();
+    await shownKey('ada@example.com');
     await ada.getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('link', { name: "Ada's key" }).waitFor();
+    await looks(page, 'team-remove');
+    await dialog.getByRole('button', { name: 'Remove' }).click();
     await ada.waitFor({ state: 'hidden' });
+    await page.getByRole('status').getByRole('link', { name: "Ada's key" }).waitFor();
+    await page.getByRole('status').getByRole('button', { name: 'Done' }).click();
     await come.page.goto(new URL('/console/account', come.page.url()).href);
     await come.page.getByText('You are not signed in').waitFor();
     await come.page.context().close();
@@ -193,6 +228,18 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await page.context().close();
     const developer = await signIn('developer');
     expect(await developer.page.getByRole('link', { name: /Team|Audit/ }).count()).toBe(0);
+    await changeWebhookKey(developer.page);
+    const other = await signIn('owner');
+    await other.page.goto(`${base()}/team`);
+    const row = other.page.getByRole('row', { name: developer.email });
+    await row.getByRole('button', { name: 'Reset second factors' }).click();
+    await looks(other.page, 'team-reset');
+    await other.page.getByRole('dialog').getByRole('button', { name: 'Reset second factors' }).click();
+    await row.getByText('no', { exact: true }).waitFor();
+    expect(other.faults).toEqual([]);
+    await other.page.context().close();
+    await developer.page.reload();
+    await developer.page.getByLabel('E-mail address').waitFor();
     await developer.page.context().close();
   });
 

@@ -264,3 +264,110 @@ test('the request log: of a store with filters and CSV, one request of the merch
   expect(crossed.body).toMatchObject({ data: [], has_more: false });
   expect((await support.call('/api/v1/payment/pay_nothing')).text).not.toContain('request_log_url');
 });
+
+test('webhook secret: a key is named by who saw the one before, signs after the overlap or its end, and is audited', {
+  timeout: LONG_MS,
+}, async () => {
+  const [own, other] = [await service.createMerchant(), await service.createMerchant()];
+  const path = keysOf(own).replace('api-keys', 'webhook-key');
+  const developer = await signIn(service, own, 'developer');
+  const read = async () => (await developer.call(path)).body;
+  const first = encodeId('key', own.keyId);
+  const fresh = { is_old_secret: false, old_secret_until: null };
+  expect(await read()).toEqual({ key_id: first, signing_key_id: first, ...fresh });
+  const next = (await post(developer, keysOf(own), keyBody(['read'], 'Next'))).body.key_id;
+  const name = async (key_id: string, seen_key_id: string | null, overlap = 3_600) =>
+    (await developer.call(path, { method: 'PUT', body: { key_id, overlap, seen_key_id } })).status;
+  expect(await name(next, null)).toBe(409);
+  expect(await name(next, next)).toBe(409);
+  expect(await name(encodeId('key', other.keyId), first)).toBe(404);
+  expect(await name('key_x', first)).toBe(404);
+  expect(await name(next, first, 31 * 86_400)).toBe(400);
+  expect(await read()).toMatchObject({ key_id: first });
+  expect(await name(next, first)).toBe(200);
+  const until = { old_secret_until: expect.any(String) };
+  expect(await read()).toEqual({ key_id: next, signing_key_id: first, is_old_secret: false, ...until });
+  const confirm = async (who = developer) =>
+    (await who.call(`${path}/confirm`, { method: 'POST', body: {} })).status;
+  expect(await confirm()).toBe(200);
+  expect(await read()).toEqual({ key_id: next, signing_key_id: next, ...fresh });
+  // Rotating the key that signs begins an overlap of its own two secrets.
+  expect((await post(developer, `${keysOf(own)}/${next}/rotate`, { overlap: 60 })).status).toBe(200);
+  expect(await read()).toEqual({ key_id: next, signing_key_id: next, is_old_secret: true, ...until });
+  expect(await confirm()).toBe(200);
+  expect(await read()).toEqual({ key_id: next, signing_key_id: next, ...fresh });
+  const stranger = await signIn(service, other, 'owner');
+  for (const status of [await confirm(stranger), (await stranger.call(path)).status])
+    expect(status).toBe(403);
+  const finance = await signIn(service, own, 'finance');
+  expect((await finance.call(path)).status).toBe(403);
+  await forgetProof(service.app, developer);
+  expect(await confirm()).toBe(403);
+  const entries = await listEntries(service.app.db, own.merchantId, { limit: 50 });
+  const done = entries.find(({ action, phase }) => action === 'setWebhookKey' && phase === 'done');
+  const attempted = entries.find(({ action, phase }) => action === 'setWebhookKey' && phase === 'attempted');
+  expect(done?.details).toMatchObject({ after: { key_id: next, signing_key_id: first } });
+  expect(attempted?.details).toMatchObject({ before: { key_id: first } });
+  expect((await developer.call(keysOf(own).replace(/stores.*/, 'explorers'))).body).toEqual({ data: [] });
+});
+
+test('who goes leaves the keys behind that they know; second factors are reset by another owner alone', {
+  timeout: LONG_MS,
+}, async () => {
+  const [own, other] = [await service.createMerchant(), await service.createMerchant()];
+  const people = keysOf(own).replace(/stores.*/, 'users');
+  const [owner, second, admin, developer] = await Promise.all(
+    (['owner', 'owner', 'admin', 'developer'] as const).map((role) => signIn(service, own, role)),
+  );
+  if (!owner || !second || !admin || !developer) throw new Error('four people are signed in');
+  const made = (await post(developer, keysOf(own), keyBody(['read'], 'Theirs'))).body.key_id;
+  const keysOfUser = async ({ userId }: Person) => {
+    const { text } = await owner.call(`${people}/${encodeId('user', userId)}/keys`);
+    const { data }: { data: { key_id: string }[] } = JSON.parse(text);
+    return data.map(({ key_id }) => key_id);
+  };
+  expect([await keysOfUser(developer), await keysOfUser(admin)]).toEqual([[made], []]);
+  await owner.call(`${keysOf(own)}/${made}`, { method: 'DELETE' });
+  expect(await keysOfUser(developer)).toEqual([]);
+
+  const { db } = service.app;
+  await db
+    .updateTable('console_user')
+    .set({ totp_confirmed: true, totp_secret: Buffer.from('sealed') })
+    .where('user_id', 'in', [developer.userId, owner.userId])
+    .execute();
+  await db
+    .insertInto('console_recovery_code')
+    .values({ user_id: developer.userId, digest: Buffer.from('code'), used_at_ms: null })
+    .execute();
+  const reset = async (by: Person, whose: Person) =>
+    (await by.call(`${people}/${encodeId('user', whose.userId)}/reset-factors`, { method: 'POST', body: {} }))
+      .status;
+  expect(await reset(admin, developer)).toBe(403);
+  expect(await reset(owner, owner)).toBe(403);
+  expect(await reset(owner, await signIn(service, other, 'viewer'))).toBe(404);
+  await forgetProof(service.app, second);
+  expect(await reset(second, developer)).toBe(403);
+  const { merchantId } = other;
+  const elsewhere = { merchant_id: merchantId, user_id: developer.userId };
+  await db
+    .insertInto('console_membership')
+    .values({ ...elsewhere, role: 'viewer', created_at_ms: 0 })
+    .execute();
+  expect(await reset(owner, developer)).toBe(409);
+  expect((await developer.call('/console/api/me')).body).toMatchObject({ second_factor: true });
+  await db.deleteFrom('console_membership').where('merchant_id', '=', merchantId).execute();
+  expect(await reset(owner, developer)).toBe(200);
+  expect((await developer.call('/console/api/me')).status).toBe(401);
+  const left = await db.selectFrom('console_recovery_code').selectAll().execute();
+  expect(left.filter(({ user_id }) => user_id === developer.userId)).toEqual([]);
+  const { data: listed }: { data: { user_id: string; second_factor: boolean }[] } = JSON.parse(
+    (await owner.call(people)).text,
+  );
+  const factorOf = ({ userId }: Person) =>
+    listed.find(({ user_id }) => user_id === encodeId('user', userId))?.second_factor;
+  expect([factorOf(developer), factorOf(owner)]).toEqual([false, true]);
+  const entries = await listEntries(db, own.merchantId, { limit: 50 });
+  const outcomes = entries.filter(({ action }) => action === 'resetFactors').map(({ phase }) => phase);
+  expect(outcomes).toContain('done');
+});

@@ -177,7 +177,7 @@ test('a stream ends when its key is revoked, its store disabled or its merchant 
         validityDays: 0,
         scopes,
       });
-      await storeKeys.setWebhookKey(app, { merchantId, storeId }, next.keyId, 0);
+      await storeKeys.setWebhookKey(app, { merchantId, storeId }, { keyId: next.keyId, overlapSeconds: 0 });
       await storeKeys.revokeKey(app, { merchantId, keyId });
     },
   ];

@@ -142,7 +142,7 @@ test('A7: a revoked key is 401 for good, and its sisters live on', async () => {
   await expectEverywhere(merchant, 200);
   // It signs the store's webhooks until another key does.
   await expect(storeKeys.revokeKey(service.app, merchant)).rejects.toThrow(/webhook-key/);
-  await storeKeys.setWebhookKey(service.app, merchant, sister.keyId, 0);
+  await storeKeys.setWebhookKey(service.app, merchant, { keyId: sister.keyId, overlapSeconds: 0 });
   await storeKeys.revokeKey(service.app, merchant);
   await expectEverywhere(merchant, 401);
   await expectEverywhere(sister, 200);

@@ -51,7 +51,7 @@ test('E9: another key signs only when the merchant confirms; a receiver that has
   const { receiver, next } = await openReceiver(merchant);
   const key = await addKey(merchant);
   expect(knows(await next(), merchant.secretKey)).toBe(true);
-  await storeKeys.setWebhookKey(service.app, merchant, key.keyId, 86_400);
+  await storeKeys.setWebhookKey(service.app, merchant, { keyId: key.keyId, overlapSeconds: 86_400 });
   const during = await next();
   expect([knows(during, merchant.secretKey), knows(during, key.secretKey)]).toEqual([true, false]);
   await storeKeys.confirmWebhookKey(service.app, merchant);
@@ -71,7 +71,7 @@ test('E9: a retry and a redelivery are signed with the secret of their time', as
   await next();
   const read = async () => (await merchant.sdk.deliveries.list().page()).data[0];
   await until('the stranger refused it', async () => (await read())?.status === 'failed');
-  await storeKeys.setWebhookKey(service.app, merchant, key.keyId, 0);
+  await storeKeys.setWebhookKey(service.app, merchant, { keyId: key.keyId, overlapSeconds: 0 });
   await merchant.sdk.deliveries.redeliver((await read())?.id ?? '');
   await until('it is acknowledged', async () => (await read())?.status === 'delivered');
   const [first, second] = receivers.at(receiver.url);

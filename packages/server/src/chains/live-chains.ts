@@ -24,8 +24,8 @@ export interface NetworkFacts {
   collector: string | null;
   /** Contracts (mints on spl); an asset that is absent is not taken on this network. */
   tokens: Readonly<Partial<Record<Asset, string>>>;
-  /** Link with `{tx_id}` to a transaction's page at the network's explorer; null: there is none. */
-  transactionUrl: string | null;
+  /** Links with `{tx_id}` and `{address}` to pages of the network's explorer; null: there is none. */
+  explorer: { transaction: string; address: string } | null;
 }
 
 /** A text that a payer's wallet has signed. */

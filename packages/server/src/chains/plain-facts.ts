@@ -5,7 +5,7 @@ import type { PayerWallets } from './payer-wallets.ts';
 interface NamedNetwork {
   name: string;
   isTest: boolean;
-  explorer: { transaction: string } | null;
+  explorer: NetworkFacts['explorer'];
 }
 
 /**
@@ -23,6 +23,5 @@ export function plainFacts(
     const address = addressOf(asset);
     if (address !== undefined) tokens[asset] = address;
   }
-  const transactionUrl = explorer?.transaction ?? null;
-  return { isTest, name, wallets, publicEndpoint: null, collector: null, tokens, transactionUrl };
+  return { isTest, name, wallets, publicEndpoint: null, collector: null, tokens, explorer };
 }

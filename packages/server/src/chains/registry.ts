@@ -87,7 +87,7 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
           publicEndpoint: null,
           collector: null,
           tokens: TOKEN_CONTRACTS[network],
-          transactionUrl: null,
+          explorer: null,
         };
   return {
     sandbox,

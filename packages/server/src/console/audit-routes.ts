@@ -8,6 +8,7 @@ import { type ConsoleDeps, users } from './accounts/index.ts';
 import { permissionOf } from './api-permissions.ts';
 import { OWN } from './authenticate.ts';
 import { stoppedChain } from './routes/network-routes.ts';
+import { presentWebhookKey } from './routes/webhook-key-routes.ts';
 
 type Request = Parameters<Route['handle']>[0];
 
@@ -63,6 +64,8 @@ function stateReader(deps: ConsoleDeps, { path }: Route, { caller, params }: Req
   if (keyId !== '')
     return async () => (await listKeys(deps, { merchantId })).find(({ key_id }) => key_id === keyId);
   const storeId = decodeId('store', named('store_id'));
+  if (storeId !== undefined && path.includes('/webhook-key'))
+    return () => presentWebhookKey(deps, { merchantId, storeId });
   if (storeId !== undefined && path.endsWith('{store_id}'))
     return async () => {
       const store = (await listStores(deps, merchantId)).find((one) => one.store_id === storeId);

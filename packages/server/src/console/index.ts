@@ -9,6 +9,7 @@ import { peoplePages } from './people-page.ts';
 import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
 import { auditLogRoutes } from './routes/audit-log-routes.ts';
 import { changeRoutes } from './routes/change-routes.ts';
+import { explorerRoutes } from './routes/explorer-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { networkRoutes } from './routes/network-routes.ts';
 import { operatorRoutes } from './routes/operator-routes.ts';
@@ -21,6 +22,7 @@ import { searchRoutes } from './routes/search-routes.ts';
 import { type StatementDeps, statementRoutes } from './routes/statement-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
+import { webhookKeyRoutes } from './routes/webhook-key-routes.ts';
 
 /** People of a sandbox are signed in by its name: a cookie and a passkey belong to one. */
 const pageOf = (baseUrl: string, path: string) => `${baseUrl.replace('//127.0.0.1', '//localhost')}${path}`;
@@ -59,6 +61,8 @@ export function createConsole(
       ...riskRoutes(deps),
       ...installationRoutes,
       ...keyRoutes(deps),
+      ...webhookKeyRoutes(deps),
+      ...explorerRoutes(deps),
       ...requestRoutes(deps),
       ...searchRoutes(deps),
       ...statementRoutes(deps),

@@ -116,7 +116,7 @@ export function storeCommands(app: App) {
     webhookKey: async (store: string) => await showWebhookKey(await locate(store)),
     setWebhookKey: async (store: string, key: string, overlapSeconds: number) => {
       const storeKey = await locate(store);
-      await storeKeys.setWebhookKey(app, storeKey, idOf('key', key), overlapSeconds);
+      await storeKeys.setWebhookKey(app, storeKey, { keyId: idOf('key', key), overlapSeconds });
       return await showWebhookKey(storeKey);
     },
     confirmWebhookKey: async (store: string) => {

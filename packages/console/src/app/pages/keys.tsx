@@ -20,6 +20,7 @@ import { textOf } from '../form.ts';
 import { type ErrorOf, FormDialog } from '../form-dialog.tsx';
 import { CopyId, IsoTime, Status } from '../format.tsx';
 import { type Column, Empty, Rows } from '../list.tsx';
+import { OVERLAPS } from '../overlaps.ts';
 import { usePlace } from '../place.ts';
 import { Trouble } from '../trouble.tsx';
 
@@ -187,13 +188,6 @@ const NewKey = ({ path, givable, show }: Acting) => (
     done={(answer) => show(answer as Secrets)}
   />
 );
-
-const OVERLAPS = [
-  { value: '86400', label: '24 hours' },
-  { value: '3600', label: 'an hour' },
-  { value: '604800', label: '7 days' },
-  { value: '0', label: 'not at all: it ends at once' },
-];
 
 const Rotate = ({ one, path, show }: { one: Key; path: string; show: (secrets: Secrets) => void }) => (
   <FormDialog

@@ -5,8 +5,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { call, pathWith } from '../api.ts';
 import { Action, Detail, Facts, Section, useChange } from '../detail.tsx';
+import { OnChain } from '../explorer.tsx';
 import { textOf } from '../form.ts';
-import { Amount, amountText, CopyId, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
+import { Amount, amountText, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
 import { Trouble } from '../trouble.tsx';
@@ -31,7 +32,8 @@ const transferred = (transaction: PaymentTransaction): Moment => ({
       <Amount units={transaction.amount} currency={transaction.currency ?? 'USDT'} /> arrived on{' '}
       {NETWORK_NAMES[transaction.network]}: <Status name={transaction.status} />{' '}
       {transaction.kind !== 'counted' && <Status name={transaction.kind} />} {transaction.confirmations} of{' '}
-      {transaction.required_confirmations} confirmations <CopyId id={transaction.tx_id} isShort />
+      {transaction.required_confirmations} confirmations{' '}
+      <OnChain network={transaction.network} kind="transaction" id={transaction.tx_id} isShort />
     </>
   ),
 });
@@ -183,7 +185,12 @@ const factsOf = (payment: Payment) =>
     ['Received', payment.pay_currency && amountText(payment.amount_received, payment.pay_currency)],
     ['Refunded', payment.pay_currency && amountText(payment.amount_refunded, payment.pay_currency)],
     ['Exchange rate', payment.exchange_rate],
-    ['Address', payment.address && <CopyId id={payment.address} />],
+    [
+      'Address',
+      payment.address && (
+        <OnChain key="address" network={payment.network} kind="address" id={payment.address} />
+      ),
+    ],
     ['Order', payment.order_id],
     ['Customer', payment.customer],
     ['Created', <Time key="created" at={payment.created} />],

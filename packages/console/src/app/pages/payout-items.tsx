@@ -3,9 +3,10 @@ import { Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, type Place, pathWith } from '../api.ts';
 import { Action } from '../detail.tsx';
+import { OnChain } from '../explorer.tsx';
 import { textOf } from '../form.ts';
 import { FormDialog } from '../form-dialog.tsx';
-import { CopyId, Maybe, Status } from '../format.tsx';
+import { Maybe, Status } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
 import { ShowMore } from '../show-more.tsx';
 import { Trouble } from '../trouble.tsx';
@@ -88,13 +89,20 @@ const ItemRow = ({ item, batch, isMine }: { item: PayoutItem; batch: PayoutBatch
     </Table.Td>
     <Table.Td data-label="Address">
       {/* Who decides reads it whole: others may have an address that looks like it at both ends. */}
-      <CopyId id={item.address} isShort={batch.status !== 'pending_approval'} />
+      <OnChain
+        network={item.network}
+        kind="address"
+        id={item.address}
+        isShort={batch.status !== 'pending_approval'}
+      />
     </Table.Td>
     <Table.Td data-label={isMine ? 'Changes' : 'Transaction'}>
       {isMine ? (
         <ItemChanges item={item} batch={batch} />
       ) : (
-        <Maybe>{item.tx_id && <CopyId id={item.tx_id} isShort />}</Maybe>
+        <Maybe>
+          {item.tx_id && <OnChain network={item.network} kind="transaction" id={item.tx_id} isShort />}
+        </Maybe>
       )}
     </Table.Td>
   </Table.Tr>

@@ -1,6 +1,7 @@
 import type { Refund } from '@florin/contract/schemas';
 import { LISTS } from '../ahead.ts';
 import { Action, Detail, Facts } from '../detail.tsx';
+import { OnChain } from '../explorer.tsx';
 import { Amount, amountText, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
@@ -54,9 +55,15 @@ const factsOf = (refund: Refund) =>
     ['Failed because of', refund.failure_reason && wordsOf(refund.failure_reason)],
     ['Payment', <ResourceLink key="payment" folder="payments" id={refund.payment_id} />],
     ['Network', NETWORK_NAMES[refund.network]],
-    ['Address', refund.address && <CopyId id={refund.address} />],
+    [
+      'Address',
+      refund.address && <OnChain key="address" network={refund.network} kind="address" id={refund.address} />,
+    ],
     ['Claim link, for the payer', refund.claim_url && <CopyId id={refund.claim_url} />],
-    ['Transaction', refund.tx_id && <CopyId id={refund.tx_id} />],
+    [
+      'Transaction',
+      refund.tx_id && <OnChain key="tx" network={refund.network} kind="transaction" id={refund.tx_id} />,
+    ],
     ['Reason', refund.reason],
     ['Created', <Time key="created" at={refund.created} />],
     ['Completed', <Time key="completed" at={refund.completed_at} />],

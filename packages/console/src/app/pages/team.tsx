@@ -1,6 +1,7 @@
 import { Button, Group, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { call } from '../api.ts';
 import { Action } from '../detail.tsx';
 import { textOf } from '../form.ts';
 import { FormDialog } from '../form-dialog.tsx';
@@ -9,6 +10,7 @@ import type { Column } from '../list.tsx';
 import { usePlace } from '../place.ts';
 import { meQuery } from '../session.ts';
 import { WholeList } from '../whole-list.tsx';
+import { KeysOfUser } from './keys-of-user.tsx';
 
 interface User {
   user_id: string;
@@ -48,16 +50,39 @@ function Invitation({ link, close }: { link: string; close: () => void }) {
   );
 }
 
+/** Who has gone, once the list is without them: what they know stays on the page until somebody has read it. */
+function Gone({ user, path, close }: { user: User; path: string; close: () => void }) {
+  const { data: list } = useQuery({
+    queryKey: ['users', path],
+    queryFn: ({ signal }) => call<{ data: User[] }>(path, { signal }),
+  });
+  const isGone = list?.data.every(({ user_id, status }) => user_id !== user.user_id || status !== 'active');
+  if (isGone !== true) return null;
+  return (
+    <Paper withBorder p="md" role="status">
+      <Stack gap="xs" align="start">
+        <Text fw={600}>{user.email} has no role here any more</Text>
+        <KeysOfUser userId={user.user_id} />
+        <Button variant="default" size="xs" onClick={close}>
+          Done
+        </Button>
+      </Stack>
+    </Paper>
+  );
+}
+
 interface Acting {
   path: string;
   own: string;
+  /** Is told who is being removed. */
+  remove: (user: User) => void;
 }
 
 const RoleField = ({ chosen, own, error }: { chosen: string; own: string; error: string | undefined }) => (
   <NativeSelect name="role" label="Role" defaultValue={chosen} data={rolesFor(own)} error={error} />
 );
 
-const Invite = ({ path, own, show }: Acting & { show: (link: string) => void }) => (
+const Invite = ({ path, own, show }: Omit<Acting, 'remove'> & { show: (link: string) => void }) => (
   <FormDialog
     label="Invite"
     submit="Make the link"
@@ -85,7 +110,7 @@ const Invite = ({ path, own, show }: Acting & { show: (link: string) => void }) 
   />
 );
 
-function UserActions({ user, path, own }: Acting & { user: User }) {
+function UserActions({ user, path, own, remove }: Acting & { user: User }) {
   const one = `${path}/${user.user_id}`;
   // What the service would refuse is not offered.
   if (own === 'admin' && user.role === 'owner') return null;
@@ -100,17 +125,40 @@ function UserActions({ user, path, own }: Acting & { user: User }) {
           send={(fields) => ({ path: one, method: 'PUT', body: { role: textOf(fields, 'role') } })}
         />
       )}
-      <Action
-        label={user.status === 'active' ? 'Remove' : 'Withdraw'}
-        question={
-          user.status === 'active'
-            ? `Take the role of ${user.email} away? Their sessions end at once.`
-            : `Withdraw the invitation of ${user.email}? Its link works no more.`
-        }
-        path={one}
-        method="DELETE"
-        isDangerous
-      />
+      {user.status === 'active' && user.second_factor && own === 'owner' && (
+        <Action
+          label="Reset second factors"
+          question={`Take the authenticator app, passkeys and recovery codes of ${user.email} away? Speak with them first: whoever knows their password then comes in, and sets up factors of their own. Their sessions end at once.`}
+          path={`${one}/reset-factors`}
+          isDangerous
+        />
+      )}
+      {user.status === 'active' ? (
+        <FormDialog
+          label="Remove"
+          submit="Remove"
+          names={[]}
+          fields={() => (
+            <>
+              <Text>Take the role of {user.email} away? Their sessions end at once.</Text>
+              <KeysOfUser userId={user.user_id} />
+            </>
+          )}
+          send={() => {
+            // The row goes, and with it whoever could be told of the end.
+            remove(user);
+            return { path: one, method: 'DELETE' };
+          }}
+        />
+      ) : (
+        <Action
+          label="Withdraw"
+          question={`Withdraw the invitation of ${user.email}? Its link works no more.`}
+          path={one}
+          method="DELETE"
+          isDangerous
+        />
+      )}
     </Group>
   );
 }
@@ -132,15 +180,21 @@ export function TeamPage() {
   const me = useQuery(meQuery).data;
   const path = `/console/api/merchants/${place.merchant}/users`;
   const [link, show] = useState<string>();
+  const [gone, setGone] = useState<User>();
   const own = me?.merchants.find(({ merchant_id }) => merchant_id === place.merchant)?.role ?? '';
   return (
     <WholeList
       title="Team"
       path={path}
       idOf={({ user_id, status }: User) => `${user_id} ${status}`}
-      columns={columnsFor({ path, own }, me?.user_id)}
+      columns={columnsFor({ path, own, remove: setGone }, me?.user_id)}
       actions={<Invite path={path} own={own} show={show} />}
-      notice={link !== undefined && <Invitation link={link} close={() => show(undefined)} />}
+      notice={
+        <>
+          {link !== undefined && <Invitation link={link} close={() => show(undefined)} />}
+          {gone !== undefined && <Gone user={gone} path={path} close={() => setGone(undefined)} />}
+        </>
+      }
       empty="Nobody has a role yet."
     />
   );

@@ -1,6 +1,6 @@
 import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
 import type { WebhookEndpoint } from '@florin/contract/schemas';
-import { Code, NativeSelect, Text, TextInput } from '@mantine/core';
+import { Code, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
 import { textOf } from '../form.ts';
 import { type ErrorOf, FormDialog } from '../form-dialog.tsx';
@@ -8,6 +8,7 @@ import { CopyId, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { NewestDeliveries } from './deliveries.tsx';
+import { WebhookSecret } from './webhook-secret.tsx';
 
 const PATH = '/api/v1/webhook_endpoints';
 
@@ -88,7 +89,12 @@ const NewEndpoint = () => (
 
 export function WebhooksPage() {
   const mayEdit = useMay('edit_keys');
-  return <List definition={ENDPOINTS} actions={mayEdit && <NewEndpoint />} />;
+  return (
+    <Stack gap="xl">
+      <List definition={ENDPOINTS} actions={mayEdit && <NewEndpoint />} />
+      {mayEdit && <WebhookSecret />}
+    </Stack>
+  );
 }
 
 const Resend = ({ path }: { path: string }) => (

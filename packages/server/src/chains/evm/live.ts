@@ -102,9 +102,8 @@ export class LiveEthereum implements LiveChains, AccountSource {
       const address = tokens[asset]?.address;
       if (address !== undefined) addresses[asset] = address;
     }
-    const transactionUrl = explorer?.transaction ?? null;
     const wallets = { kind: 'ethereum', chainId } as const;
-    return { isTest, wallets, name, publicEndpoint, collector, tokens: addresses, transactionUrl };
+    return { isTest, wallets, name, publicEndpoint, collector, tokens: addresses, explorer };
   }
 
   async readTank(network: Network): Promise<Tank | undefined> {

@@ -47,7 +47,7 @@ test('rich links call the token’s contract with the exact address and amount',
     '0x5FbDB2315678afecb367f032d93F642f64180aa3',
     'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
   ];
-  const names = { name: 'Chain', publicEndpoint: null, collector: null, transactionUrl: null };
+  const names = { name: 'Chain', publicEndpoint: null, collector: null, explorer: null };
   const local: NetworkFacts = {
     ...names,
     isTest: true,

@@ -199,7 +199,7 @@ function detailsOf({ page, view, language, networks }: PageInput, { sent }: Coun
   const option = currentOption(view);
   if (option === undefined) return null;
   const { currency, network } = option;
-  const link = networks.get(network)?.transactionUrl ?? null;
+  const link = networks.get(network)?.explorer?.transaction ?? null;
   return {
     asked: tokens(option.pay_amount, currency),
     received: sent > 0n ? tokens(sent, currency) : null,

@@ -15,6 +15,7 @@ const STEP_MS = 30_000;
 const RECOVERY_CODES = 10;
 const CODE = /^\d{6}$/;
 
+export { resetFactors } from './reset-factors.ts';
 export { hasFactor };
 
 const contextOf = (userId: string) => `console totp ${userId}`;

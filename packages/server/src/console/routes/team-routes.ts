@@ -2,8 +2,9 @@ import Type from 'typebox';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
+import { ListedKeySchema, listKeys } from '../../stores/key-lists/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
-import { type ConsoleDeps, users } from '../accounts/index.ts';
+import { type ConsoleDeps, factors, users } from '../accounts/index.ts';
 import { ROLES } from '../roles.ts';
 import { DONE, Done, needs, userOf } from './own.ts';
 
@@ -113,5 +114,54 @@ function memberRoutes(deps: ConsoleDeps): Route[] {
   ];
 }
 
+/** What is looked at, and done, where somebody goes or has lost what they sign in with. */
+function careRoutes(deps: ConsoleDeps): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${PATH}/users/{user_id}/keys`,
+      operationId: 'listKeysOfUser',
+      summary: 'Active API keys whose secret a person was shown: whoever goes still knows them',
+      permission: needs('manage_users'),
+      params: Member,
+      answer: Type.Object({ data: Type.Array(ListedKeySchema) }),
+      refusals: [],
+      handle: async ({ caller: { merchantId }, params }) => {
+        const holderId = decodeId('user', params.user_id) ?? NIL_ID;
+        const keys = await listKeys(deps, { merchantId, holderId });
+        return { body: { data: keys.filter(({ status }) => status === 'active') } };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${PATH}/users/{user_id}/reset-factors`,
+      operationId: 'resetFactors',
+      summary: 'Take the second factors of somebody who has lost them; their sessions end at once',
+      description:
+        'Another owner does it. The person signs in with their password and sets new factors up. Who has a role elsewhere, too, is for the operator to help.',
+      permission: needs('manage_users', true),
+      params: Member,
+      body: Type.Object({}),
+      answer: Done,
+      refusals: ['conflict', 'resource_not_found'],
+      handle: async (request) => {
+        const userId = decodeId('user', request.params.user_id) ?? NIL_ID;
+        await factors.resetFactors(
+          deps,
+          { merchantId: request.caller.merchantId, userId },
+          userOf(request).userId,
+        );
+        return DONE;
+      },
+    }),
+  ];
+}
+
 /** The people of a merchant. */
-export const teamRoutes = (deps: ConsoleDeps): Route[] => [...userRoutes(deps), ...memberRoutes(deps)];
+export const teamRoutes = (deps: ConsoleDeps): Route[] => [
+  ...userRoutes(deps),
+  ...memberRoutes(deps),
+  ...careRoutes(deps),
+];

@@ -1,4 +1,5 @@
 import { SCOPES } from '@florin/contract/scopes';
+import { sql } from 'kysely';
 import Type, { type Static } from 'typebox';
 import { isoOf } from '../../platform/db/index.ts';
 import type { Platform } from '../../platform/platform.ts';
@@ -33,9 +34,11 @@ type ListedKey = Static<typeof ListedKeySchema>;
 interface KeyFilter {
   merchantId?: string | undefined;
   storeId?: string | undefined;
+  /** A person of the console who was shown a secret of it. */
+  holderId?: string | undefined;
 }
 
-const readKeys = ({ db }: Pick<Platform, 'db'>, { merchantId, storeId }: KeyFilter) => {
+const readKeys = ({ db }: Pick<Platform, 'db'>, { merchantId, storeId, holderId }: KeyFilter) => {
   const keys = db
     .selectFrom('api_key as k')
     .innerJoin('store as s', (join) =>
@@ -48,7 +51,9 @@ const readKeys = ({ db }: Pick<Platform, 'db'>, { merchantId, storeId }: KeyFilt
     .orderBy('k.created_at')
     .orderBy('k.key_id');
   const ofMerchant = merchantId === undefined ? keys : keys.where('k.merchant_id', '=', merchantId);
-  return storeId === undefined ? ofMerchant : ofMerchant.where('k.store_id', '=', storeId);
+  const ofHolder =
+    holderId === undefined ? ofMerchant : ofMerchant.where(sql<boolean>`${holderId}::uuid = any(k.holders)`);
+  return storeId === undefined ? ofHolder : ofHolder.where('k.store_id', '=', storeId);
 };
 
 type KeyRow = Awaited<ReturnType<ReturnType<typeof readKeys>['execute']>>[number];

@@ -60,27 +60,27 @@ test('E9: the first key signs; another one named signs when the overlap is over,
   const third = await store.newKey();
   expect(await store.signer()).toBe(first.secretKey);
 
-  await setWebhookKey(platform, store, second.keyId, 3_600);
+  await setWebhookKey(platform, store, { keyId: second.keyId, overlapSeconds: 3_600 });
   expect(await store.signer()).toBe(first.secretKey);
   clock.aheadMs += 3_599_000;
   expect(await store.signer()).toBe(first.secretKey);
   clock.aheadMs += 2_000;
   expect(await store.signer()).toBe(second.secretKey);
 
-  await setWebhookKey(platform, store, third.keyId, 3_600);
+  await setWebhookKey(platform, store, { keyId: third.keyId, overlapSeconds: 3_600 });
   expect(await store.signer()).toBe(second.secretKey);
   await confirmWebhookKey(platform, store);
   expect(await store.signer()).toBe(third.secretKey);
 
-  await setWebhookKey(platform, store, first.keyId, 0);
+  await setWebhookKey(platform, store, { keyId: first.keyId, overlapSeconds: 0 });
   expect(await store.signer()).toBe(first.secretKey);
 });
 
 test('E9: a change within an overlap does not change the key that signs now', async () => {
   const store = await openStore();
   const [first, second, third] = [await store.newKey(), await store.newKey(), await store.newKey()];
-  await setWebhookKey(platform, store, second.keyId, 3_600);
-  await setWebhookKey(platform, store, third.keyId, 3_600);
+  await setWebhookKey(platform, store, { keyId: second.keyId, overlapSeconds: 3_600 });
+  await setWebhookKey(platform, store, { keyId: third.keyId, overlapSeconds: 3_600 });
   expect(await store.signer()).toBe(first.secretKey);
   await confirmWebhookKey(platform, store);
   expect(await store.signer()).toBe(third.secretKey);
@@ -114,15 +114,21 @@ test('E9: the expiry of a key ends requests and not signing; a key that signs ca
   expect(await store.signer()).toBe(key.secretKey);
   const ref = { merchantId, keyId: key.keyId };
   await expect(revokeKey(platform, ref)).rejects.toThrow(/signs the webhooks/);
-  await setWebhookKey(platform, store, other.keyId, 3_600);
+  await setWebhookKey(platform, store, { keyId: other.keyId, overlapSeconds: 3_600 });
   // In the overlap it still signs.
   await expect(revokeKey(platform, ref)).rejects.toThrow(/signs the webhooks/);
   await confirmWebhookKey(platform, store);
   await revokeKey(platform, ref);
-  await expect(setWebhookKey(platform, store, key.keyId, 0)).rejects.toThrow(/not revoked/);
-  await expect(setWebhookKey(platform, store, other.keyId, -1)).rejects.toThrow(/overlap/);
+  await expect(setWebhookKey(platform, store, { keyId: key.keyId, overlapSeconds: 0 })).rejects.toThrow(
+    /not revoked/,
+  );
+  await expect(setWebhookKey(platform, store, { keyId: other.keyId, overlapSeconds: -1 })).rejects.toThrow(
+    /overlap/,
+  );
   const stranger = await openStore();
   const foreign = await stranger.newKey();
-  await expect(setWebhookKey(platform, store, foreign.keyId, 0)).rejects.toThrow('There is no key');
+  await expect(setWebhookKey(platform, store, { keyId: foreign.keyId, overlapSeconds: 0 })).rejects.toThrow(
+    'There is no key',
+  );
   expect(await store.signer()).toBe(other.secretKey);
 });

@@ -4,7 +4,7 @@ import { prepared } from '../../platform/db/statements/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { encodeId } from '../../tenancy/index.ts';
-import { lockKey } from '../queries.ts';
+import { getStore, lockKey } from '../queries.ts';
 import { secretContext } from './secrets.ts';
 import '../tables.ts';
 
@@ -44,16 +44,23 @@ export async function lockStore(tx: Tx, { merchantId, storeId }: StoreRef) {
   return store;
 }
 
+interface WebhookKeyChange {
+  keyId: string;
+  overlapSeconds: number;
+  /** The key that somebody saw named who decides by it. */
+  seenKeyId?: string | null;
+}
+
 /**
  * Sets the key whose secret signs the store's webhooks after the overlap or the confirmation.
  *
- * @throws Fail `invalid_request` for a key of another store or a revoked one, or an overlap out of range
+ * @throws Fail `invalid_request` for a key of another store or a revoked one, or an overlap out of range;
+ *   `conflict` where the named key is no longer the one that was seen
  */
 export async function setWebhookKey(
-  platform: Platform,
+  platform: Pick<Platform, 'db' | 'clock'>,
   store: StoreRef,
-  keyId: string,
-  overlapSeconds: number,
+  { keyId, overlapSeconds, seenKeyId }: WebhookKeyChange,
 ): Promise<void> {
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_SECONDS_MAX) {
     const message = `The overlap must be from 0 to ${OVERLAP_SECONDS_MAX} seconds.`;
@@ -69,6 +76,8 @@ export async function setWebhookKey(
         message: 'The webhook key must be a key of the store that is not revoked.',
         param: 'key',
       });
+    if (seenKeyId !== undefined && seenKeyId !== current.webhook_key_id)
+      throw new Fail('conflict', 'Somebody named another key meanwhile: look at it first.');
     if (current.webhook_key_id === keyId) return;
     const overlaps = overlapSeconds > 0 && current.webhook_key_id !== null;
     await updateStore(tx, store, {
@@ -81,7 +90,7 @@ export async function setWebhookKey(
 }
 
 /** Ends the overlap: the merchant verifies the new secret, which signs from now on. */
-export async function confirmWebhookKey(platform: Platform, store: StoreRef): Promise<void> {
+export async function confirmWebhookKey(platform: Pick<Platform, 'db'>, store: StoreRef): Promise<void> {
   await transact(platform.db, async (tx) => {
     const { webhook_key_id: keyId } = await lockStore(tx, store);
     await updateStore(tx, store, { previous_webhook_key_id: null, previous_webhook_key_until_ms: null });
@@ -122,6 +131,43 @@ interface KeyNames {
 export function signingKeyOf(store: KeyNames, nowMs: number): string | null {
   const overlaps = Number(store.previous_webhook_key_until_ms ?? 0) > nowMs;
   return overlaps ? store.previous_webhook_key_id : store.webhook_key_id;
+}
+
+/** Which secret signs a store's webhooks. */
+interface WebhookKey {
+  keyId: string | null;
+  /** The key that signs now. */
+  signingKeyId: string | null;
+  /** The secret from before the last rotation of that key signs. */
+  isPreviousSecret: boolean;
+  /** Then the newest secret of `keyId` signs; null: it does now. */
+  untilMs: number | null;
+}
+
+/** @throws Fail `resource_not_found` */
+export async function readWebhookKey(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  { merchantId, storeId }: StoreRef,
+): Promise<WebhookKey> {
+  const store = await getStore(db, merchantId, storeId);
+  const nowMs = clock.nowMs();
+  const signingKeyId = signingKeyOf(store, nowMs);
+  const key =
+    signingKeyId === null
+      ? undefined
+      : await db
+          .selectFrom('api_key')
+          .select(['previous_secret_signs', 'previous_secret_until_ms'])
+          .where('merchant_id', '=', merchantId)
+          .where('key_id', '=', signingKeyId)
+          .executeTakeFirst();
+  const secretUntilMs = Number(key?.previous_secret_until_ms ?? 0);
+  const isPreviousSecret = key?.previous_secret_signs === true && secretUntilMs > nowMs;
+  const keyUntilMs =
+    signingKeyId === store.webhook_key_id ? 0 : Number(store.previous_webhook_key_until_ms ?? 0);
+  const untilMs = Math.max(keyUntilMs, isPreviousSecret ? secretUntilMs : 0);
+  const until = untilMs > nowMs ? untilMs : null;
+  return { keyId: store.webhook_key_id, signingKeyId, isPreviousSecret, untilMs: until };
 }
 
 /** @throws Fail `invalid_request` while the key signs webhooks of its store: set another one first */

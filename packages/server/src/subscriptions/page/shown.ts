@@ -51,7 +51,12 @@ export async function mandateWallets(
   const { name, publicEndpoint: endpoint, collector } = facts;
   const { chainId: id } = facts.wallets;
   if (charged.length === 0) return null;
-  return { chain: { id, name, endpoint }, collector, options: charged, explorer: facts.transactionUrl };
+  return {
+    chain: { id, name, endpoint },
+    collector,
+    options: charged,
+    explorer: facts.explorer?.transaction ?? null,
+  };
 }
 
 /** Whether wallets are charged on a network, by our contract there or as its adapter says. */
