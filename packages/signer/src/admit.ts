@@ -132,6 +132,15 @@ export function checkMerchant(
   const own = fixed ?? memory.accountOf(network, merchant);
   if (own !== undefined && own !== account)
     throw new Refused('purpose', `merchant ${merchant} has account ${own}, not ${account}.`);
+  checkIsNamed({ network, account }, policy);
+}
+
+/** Where the policy names accounts of a network, no other one pays or charges there. @throws Refused */
+export function checkIsNamed(
+  { network, account }: { network: SignerNetwork; account: number },
+  policy: Judging['policy'],
+): void {
+  const accounts = network === 'erc20' ? policy.accounts : policy[network]?.accounts;
   if (accounts?.has(account) === false)
     throw new Refused('policy', `accounts of the policy for ${network} do not name account ${account}.`);
 }

@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { admitPayment, areDead, checkFrozen, checkMerchant, checkTopUp, placeIn } from './admit.ts';
+import {
+  admitPayment,
+  areDead,
+  checkFrozen,
+  checkIsNamed,
+  checkMerchant,
+  checkTopUp,
+  placeIn,
+} from './admit.ts';
 import { fromHex, type Hex } from './bytes.ts';
 import type { ChargedMandate, ChargeEntry, SignOnceEntry } from './entries.ts';
 import { areTogether, faultOfWindow } from './mandate-windows.ts';
@@ -276,6 +284,7 @@ function admit(
   if (charge !== undefined) {
     const { charges } = rulesOf('spl', policy);
     if (charges === null) throw new Refused('policy', 'the policy has no charges for spl.');
+    checkIsNamed({ network, account }, policy);
     return { charge: admitCharge(account, { charge, mandateId }, charges, knowledge) };
   }
   if (payment === undefined) return {};

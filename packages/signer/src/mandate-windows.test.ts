@@ -32,8 +32,13 @@ test('a charge is in its term, in a window around the present, of a subscription
   expect(fault(window(NOW, 28))).toBe('charged');
   expect(fault(window(NOW + DAY + 1))).toContain('begins more than a day from now');
   expect(fault(window(NOW + DAY))).toBe('charged');
-  expect(fault(window(NOW - 37 * DAY))).toContain('ended a week ago');
-  expect(fault(window(NOW - 37 * DAY + 1))).toBe('charged');
+  const old = { startsAt: NOW - 90 * DAY };
+  expect(fault(window(NOW - 37 * DAY), [], NOW, old)).toContain('ended a week ago');
+  expect(fault(window(NOW - 36 * DAY), [], NOW, old)).toBe('charged');
+  // Time before its mandate began is nothing that its payer has signed for.
+  expect(fault(window(NOW - 600 - 30 * DAY))).toContain('ended before its mandate began');
+  expect(fault(window(NOW - 599 - 30 * DAY))).toBe('charged');
+  expect(fault(window(NOW - 37 * DAY + 1), [], NOW, old)).toBe('charged');
   const both = [window(NOW, 30, 1n, 'a'), window(NOW, 30, 1n, 'b')];
   expect(fault(window(NOW, 30, 99n, 'a'), both)).toBe('charged');
   expect(fault(window(NOW, 30, 1n, 'c'), both)).toContain('for 2 subscriptions');

@@ -36,6 +36,7 @@ export function faultOfWindow(
   if (terms.endsAt !== null && now >= terms.endsAt) return 'its mandate has ended';
   if (windowEnd - windowStart < PERIOD_SECONDS_MIN[terms.period])
     return `its window is shorter than a ${terms.period}`;
+  if (windowEnd <= terms.startsAt) return 'its window ended before its mandate began';
   if (windowStart > now + AHEAD_SECONDS) return 'its window begins more than a day from now';
   if (windowEnd + LATE_SECONDS <= now) return 'its window ended a week ago';
   const served = new Set(uses.map((use) => use.subscription));

@@ -124,7 +124,7 @@ describe.skipIf(!hasAnvil())('reading Tron', () => {
     await slow.close();
     const lacking = lying(own, (method, answer) => (method === PART ? {} : answer));
     await expect(local.open(lacking).scan(query('final'))).rejects.toThrow(/lack a transaction of the block/);
-  });
+  }, 60_000);
 
   test('a block that a gateway gives up is read in parts, which go on after a refusal', async () => {
     const { address, cursor, txId } = await paid();

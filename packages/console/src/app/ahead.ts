@@ -21,8 +21,10 @@ interface Start {
   merchant?: { id: string; stores: Store[] };
 }
 
-const text = document.getElementById('start')?.textContent;
-export const start: Start | undefined = text ? JSON.parse(text) : undefined;
+const element = document.getElementById('start');
+export const start: Start | undefined = element?.textContent ? JSON.parse(element.textContent) : undefined;
+// A page that is saved takes no token along.
+element?.remove();
 
 /** A list that was asked for. */
 interface Ahead {

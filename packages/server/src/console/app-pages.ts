@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { builtConsole, documentOf } from '@florin/console';
 import { Fail } from '../platform/fail.ts';
+import { TokenBuckets } from '../platform/http/index.ts';
 import {
   CACHED_FOREVER,
   htmlAnswer,
@@ -12,6 +14,7 @@ import {
   packedAnswer,
   pageHeaders,
 } from '../platform/http/pages/index.ts';
+import { networkOf } from '../platform/network-of.ts';
 import type { Place } from './routes/own.ts';
 import { readStart } from './start.ts';
 
@@ -27,15 +30,32 @@ const policyOf = (nonce: string) => ({
 });
 
 /** The console's application: one page for all of its addresses, and files, which are read at each request. */
-export const appPages = (place: Place): PublicPage[] =>
-  ['/console', '/console/*'].map((path) => ({ path, handle: (request) => answer(place, request) }));
+export function appPages(place: Place): PublicPage[] {
+  const starts = new TokenBuckets(STARTS.perSecond, STARTS.burst, STARTS.networks);
+  const handle = (request: PageRequest) => answer(place, request, starts);
+  return ['/console', '/console/*'].map((path) => ({ path, handle }));
+}
 
-async function answer(place: Place, request: PageRequest): Promise<PageAnswer> {
+/** Documents with what the page asks first, for each network of clients; above it the page asks itself, and is limited as it was. */
+const STARTS = { perSecond: 5, burst: 60, networks: 10_000 };
+/** A database that hangs keeps nobody from the page. */
+const START_MS = 500;
+
+async function startOf(place: Place, request: PageRequest, starts: TokenBuckets) {
+  if (starts.take(networkOf(request.remoteAddress), place.deps.clock.nowMs()) > 0) return undefined;
+  const timer = new AbortController();
+  const late = sleep(START_MS, undefined, { signal: timer.signal }).catch(() => undefined);
+  const start = await Promise.race([readStart(place, request), late]);
+  timer.abort();
+  return start;
+}
+
+async function answer(place: Place, request: PageRequest, starts: TokenBuckets): Promise<PageAnswer> {
   const [address = ''] = request.url.split('?', 1);
   if (address.startsWith(ASSETS)) return await answerFile(request, address);
   if (address === API || address.startsWith(`${API}/`))
     throw new Fail('resource_not_found', 'There is nothing at this path.');
-  const [built, start] = await Promise.all([builtConsole(), readStart(place, request)]);
+  const [built, start] = await Promise.all([builtConsole(), startOf(place, request, starts)]);
   const nonce = randomBytes(16).toString('base64');
   return htmlAnswer({ html: documentOf(built, { nonce, path: address, start }), policy: policyOf(nonce) });
 }

@@ -47,9 +47,12 @@ export function mandateText({ genesis, asset, mint, payer, recipient, terms }: S
   return `${lines.join('\n')}\n`;
 }
 
+/** Two digits after the point or more, and not three, which read as thousands. */
 function tokensOf(units: bigint): string {
-  const rest = String(units % UNITS).padStart(6, '0');
-  return `${units / UNITS}.${rest.replace(/0{1,4}$/, '')}`;
+  const rest = String(units % UNITS)
+    .padStart(6, '0')
+    .replace(/0{1,4}$/, '');
+  return `${units / UNITS}.${rest.length === 3 ? `${rest}0` : rest}`;
 }
 
 /** In base58: of 32 bytes, as ids of the network are. */

@@ -51,15 +51,15 @@ export async function findDead(
   if (signed.length === 0 || signed.length > ASKED_MAX) return new Set();
   try {
     if ((await callNode(node, 'getGenesisHash', [], Type.String())) !== genesis) return new Set();
-    const oldest = Math.min(...signed.map(({ at }) => at));
     const first = await callNode(node, 'getFirstAvailableBlock', [], Type.Integer());
     const begins = await callNode(node, 'getBlockTime', [first], Type.Integer());
     // What a node has cleaned up looks as if it had never been.
-    if (first > 0 && begins * 1_000 > oldest - CLOCK_MARGIN_MS) return new Set();
-    const dead = await Promise.all(
-      signed.map(async (one) => ((await isDead(node, one)) ? [one.attempt] : [])),
+    const kept = signed.filter(({ at }) => first === 0 || begins * 1_000 <= at - CLOCK_MARGIN_MS);
+    // Each for itself: what cannot be shown of one says nothing of another.
+    const dead = await Promise.allSettled(
+      kept.map(async (one) => ((await isDead(node, one)) ? [one.attempt] : [])),
     );
-    return new Set(dead.flat());
+    return new Set(dead.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
   } catch {
     return new Set();
   }

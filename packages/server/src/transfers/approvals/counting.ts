@@ -128,7 +128,8 @@ export async function countDecision(
   if (decision === 'rejected') return { agreed, isDone: true };
   const wanted = asked.wanted ?? 0;
   if (wanted > 0 && at.policy instanceof Fail) throw at.policy;
-  const signed = (await countingSignatures(tx, asked, at)).length;
+  // One human who signed under two names is one.
+  const signed = new Set(await countingSignatures(tx, asked, at)).size;
   const again = await listSigningAgain(tx, asked, at);
   const isOwnNew = keep !== undefined && !counted.includes(approverId);
   const by = approvingBy({ isRepeated: isRepeated === true, isSigned: keep !== undefined, isOwnNew });

@@ -197,6 +197,14 @@ export async function keepSignature(
       'conflict',
       `Another approver has signed as ${by.name}, as the signer's policy calls you.`,
     );
+  // The signer takes each name of its policy for somebody else.
+  const isOther = (one: (typeof kept)[number]) => one.approverId === approverId && one.approver !== by.name;
+  const twice = kept.find((one) => isOther(one) && countsFor(one, rules, now.seconds));
+  if (twice !== undefined)
+    throw new Fail(
+      'conflict',
+      `You have signed as ${twice.approver}: one person signs once, under one name of the signer's policy.`,
+    );
   const isRenewed = before !== undefined && countsFor(before, rules, now.seconds);
   await storeApproval(tx, merchantId, approval, { ...now, isRenewed });
 }
