@@ -5,7 +5,7 @@ import { Florin } from '@florin/sdk';
 import type { FastifyInstance } from 'fastify';
 import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
 import type { LiveConfig, SimulatedTiming } from '../packages/server/src/chains/index.ts';
-import { openLiveAccount } from '../packages/server/src/operator/live-accounts.ts';
+import { openLiveAccount } from '../packages/server/src/custody/index.ts';
 import type { MailConfig } from '../packages/server/src/platform/config.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';

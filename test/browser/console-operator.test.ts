@@ -10,6 +10,7 @@ import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { enqueue } from '../../packages/server/src/platform/jobs/index.ts';
 import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { stopNetwork } from '../../packages/server/src/transfers/blocks/index.ts';
+import { storeTank } from '../../packages/server/src/transfers/wallets/index.ts';
 import { publisherOf } from '../events/make-event.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
@@ -276,11 +277,36 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     }
     await page.getByRole('button', { name: 'Suspend' }).waitFor();
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'New merchant' }).click();
+    await dialog.getByLabel('Name').fill(HOSTILE);
+    await dialog.getByLabel(/E-mail/).fill(`${'a'.repeat(65)}@example.com`);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('This is no e-mail address.').waitFor();
+    await dialog.getByLabel(/E-mail/).fill('first-owner@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('The invitation is ready').waitFor();
     await looks(page, 'operator-merchants');
+    await page.getByRole('button', { name: 'Invite owner' }).last().click();
+    await dialog.getByLabel(/E-mail/).fill('other-owner@example.com');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('link', { name: 'Treasury' }).click();
+    await page.getByText('no node for real money on Ethereum').waitFor();
+    await storeTank(service.app.db, {
+      network: 'erc20',
+      sender: testAddresses('erc20').fail,
+      native: 7n,
+      readAt: service.app.clock.nowSeconds(),
+    });
+    await page.reload();
+    await page.getByText('is below its floor').waitFor();
+    await page.getByRole('link', { name: 'Hot wallets on Ethereum' }).click();
+    await page.getByText('No live merchant has a wallet on Ethereum yet').waitFor();
+    await looks(page, 'operator-treasury');
     await page.getByRole('link', { name: 'Risk list' }).click();
     await page.getByText('No address is listed').waitFor();
     await page.getByRole('button', { name: 'Add address' }).click();
-    const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Address').fill('0x1');
     await dialog.getByLabel('Reason').fill(HOSTILE);
     await page.keyboard.press('Enter');
@@ -343,6 +369,9 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await ada.page.getByRole('button', { name: 'Confirm' }).click();
     await ada.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click();
     await ada.page.getByText('Nothing is stopped on Ethereum').waitFor();
+    await ada.page.getByRole('link', { name: 'Audit log' }).click();
+    await ada.page.getByText('confirmResume', { exact: true }).first().waitFor();
+    await looks(ada.page, 'operator-audit');
     expect(await ada.page.title()).not.toContain('taken');
     const unexpected = [...ada.faults, ...grace.faults].filter((fault) => !fault.includes('status of 409'));
     expect(unexpected).toEqual([]);

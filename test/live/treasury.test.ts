@@ -1,6 +1,7 @@
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { watchTank } from '../../packages/server/src/custody/watch-tank.ts';
+import { readHotWallets } from '../../packages/server/src/monitoring/treasury.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { TANK } from '../chains/evm/key-signer.ts';
@@ -75,6 +76,15 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
       expect(own).toMatchObject({ wallet: 'hot', address: hot, USDT: '15.00', unswept_USDT: '0.00' });
       expect(Number(own?.coin)).toBeCloseTo(Number(ether) / 1e18, 12);
       expect(Number(own?.fees_30_days_usd)).toBeGreaterThan(Number(tank?.fees_30_days_usd));
+      const page = { network: 'erc20' as const, limit: 20, after: undefined };
+      const { wallets, next } = await readHotWallets(store.service.app, page);
+      expect(next).toBeUndefined();
+      expect(wallets.find(({ held }) => held?.address === hot)).toMatchObject({
+        held: { address: hot, native: ether, tokens: { USDT: 15_000_000n } },
+        ceiling: { native: parseEther('0.25'), setting: 'transfers.gas_ceiling' },
+        trouble: undefined,
+        underWay: [],
+      });
     },
   );
 

@@ -53,11 +53,13 @@ const router = createRouter({
     operator.addChildren([
       operatorPage('/health', () => import('./pages/operator/health.tsx'), 'HealthPage'),
       operatorPage('/networks', () => import('./pages/operator/networks.tsx'), 'NetworksPage'),
+      operatorPage('/treasury', () => import('./pages/operator/treasury.tsx'), 'TreasuryPage'),
       operatorPage('/stores', () => import('./pages/operator/stores.tsx'), 'AllStoresPage'),
       operatorPage('/merchants', () => import('./pages/operator/merchants.tsx'), 'MerchantsPage'),
       operatorPage('/merchants/$id', () => import('./pages/operator/statement.tsx'), 'MerchantStatementPage'),
       operatorPage('/risk', () => import('./pages/operator/risk.tsx'), 'RiskPage'),
       operatorPage('/jobs', () => import('./pages/operator/jobs.tsx'), 'JobsPage'),
+      operatorPage('/audit', () => import('./pages/audit.tsx'), 'InstallationAuditPage'),
     ]),
     shell.addChildren([
       page('/home', () => import('./pages/home.tsx'), 'StoreHomePage'),

@@ -39,10 +39,12 @@ export const SECTIONS = [
 export const OPERATOR_SECTIONS: readonly SectionLink[] = [
   { folder: 'health', title: 'Health', group: 'Installation' },
   { folder: 'networks', title: 'Networks', group: 'Installation' },
+  { folder: 'treasury', title: 'Treasury', group: 'Installation' },
   { folder: 'stores', title: 'Stores', group: 'Installation' },
   { folder: 'merchants', title: 'Merchants', group: 'Installation' },
   { folder: 'risk', title: 'Risk list', group: 'Installation' },
   { folder: 'jobs', title: 'Failing jobs', group: 'Installation' },
+  { folder: 'audit', title: 'Audit log', group: 'Installation' },
 ];
 
 /** The pages of a store that somebody with these permissions has. */

@@ -5,7 +5,7 @@ export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';
 export { NetworksFileWrong, readNetworksFile } from './evm/networks-file.ts';
 export type { NetworkFacts } from './live-chains.ts';
-export { type LiveConfig, openLive } from './open-live.ts';
+export { type LiveConfig, type OpenedLive, openLive } from './open-live.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';
 export type { PaidTransfer } from './simulated/receive.ts';

@@ -12,7 +12,7 @@ import { changeRoutes } from './routes/change-routes.ts';
 import { explorerRoutes } from './routes/explorer-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { networkRoutes } from './routes/network-routes.ts';
-import { operatorRoutes } from './routes/operator-routes.ts';
+import { type OperatorDeps, operatorRoutes } from './routes/operator-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
@@ -46,7 +46,7 @@ const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, sa
 
 /** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
 export function createConsole(
-  deps: ApprovalDeps & StatementDeps,
+  deps: ApprovalDeps & StatementDeps & OperatorDeps,
   { publicUrl, version, liveEvents, installationRoutes = [] }: ConsoleOptions,
 ) {
   const place = { deps, publicUrl };

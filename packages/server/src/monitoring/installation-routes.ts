@@ -2,12 +2,15 @@ import { formatTokens, NETWORKS, type Network } from '@florin/contract/money';
 import Type from 'typebox';
 import { NATIVE_COINS } from '../chains/port/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
-import { type Clock, type Db, isoOf } from '../platform/db/index.ts';
+import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
 import { type FailingJob, listFailing, runFailingNow } from '../platform/jobs/failing/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
+import { nativeText } from './native-text.ts';
 import type { ServiceState } from './state.ts';
+import type { TreasuryDeps } from './treasury.ts';
+import { treasuryRoutes } from './treasury-routes.ts';
 
 const PATH = '/console/api/operator';
 const common = { scope: 'read' as const, tag: 'Operator' };
@@ -73,15 +76,6 @@ const InstallationSchema = Type.Object({
 
 const secondsOf = (seconds: number | bigint | null | undefined) =>
   seconds === null || seconds === undefined ? null : isoOf(Number(seconds) * MS);
-
-/** Amounts of a network's own coin are read by people: nine places are enough, cut and not rounded up. */
-const NATIVE_PLACES = 9;
-function nativeText(network: Network, native: bigint): string {
-  const { units } = NATIVE_COINS[network];
-  const places = String(units).length - 1;
-  const digits = String(native).padStart(places + 1, '0');
-  return `${digits.slice(0, -places)}.${digits.slice(-places).slice(0, NATIVE_PLACES)}`;
-}
 
 const presentNetwork = (network: Network, { stops, tanks, pools, refunds }: ServiceState) => {
   const tank = tanks.find((one) => one.network === network);
@@ -154,13 +148,11 @@ const presentJob = ({ merchantId, jobId, kind, attempts, lastError, dueAtMs }: F
   due_at: isoOf(dueAtMs),
 });
 
-interface InstallationDeps {
-  db: Db;
-  clock: Clock;
+interface InstallationDeps extends TreasuryDeps {
   readState: () => Promise<ServiceState>;
 }
 
-const jobRoutes = ({ db, clock }: InstallationDeps): Route[] => [
+const jobRoutes = ({ db, clock }: Pick<InstallationDeps, 'db' | 'clock'>): Route[] => [
   defineRoute({
     ...common,
     method: 'GET',
@@ -213,4 +205,5 @@ export const installationRoutes = (deps: InstallationDeps): Route[] => [
     handle: async () => ({ body: presentState(await deps.readState()) }),
   }),
   ...jobRoutes(deps),
+  ...treasuryRoutes(deps),
 ];

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import { users } from '../console/accounts/index.ts';
+import { openLiveAccount } from '../custody/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
@@ -10,7 +11,6 @@ import { listKeys } from '../stores/key-lists/index.ts';
 import * as storeKeys from '../stores/keys/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { idOf, merchantBy } from './context.ts';
-import { openLiveAccount } from './live-accounts.ts';
 
 const seconds = (value: bigint | number) => isoOf(Number(value) * 1000);
 

@@ -2,6 +2,7 @@ import { ASSETS, formatTokens, NETWORKS, type Network, parseTokens } from '@flor
 import type { App } from '../app.ts';
 import { checkEndpoints, type EndpointReport, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { readNetworks, type StoppedChain } from '../console/networks/index.ts';
+import { openLiveAccount } from '../custody/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { createLogger } from '../platform/observability/index.ts';
@@ -13,7 +14,6 @@ import type { NetworkStop } from '../transfers/blocks/index.ts';
 import { adoptSequence } from '../transfers/history/index.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { type InstallationApprover, merchantBy } from './context.ts';
-import { openLiveAccount } from './live-accounts.ts';
 import { isLiveStop, resumeNetwork } from './resume-network.ts';
 
 export interface NetworksReport {

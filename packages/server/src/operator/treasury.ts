@@ -1,7 +1,7 @@
-import { type Asset, formatTokens, NETWORKS, type Network } from '@florin/contract/money';
+import { formatTokens, NETWORKS, type Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
-import { sumUnswept } from '../custody/index.ts';
+import { readHeld, sumUnswept } from '../custody/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
@@ -108,16 +108,15 @@ async function hotLines(
   const chain = app.chains.of(merchant, network);
   const { merchantId } = merchant;
   const held = async (address: string) => {
-    const native = await chain.nativeBalance(address);
-    const tokens = async (asset: Asset) => formatTokens(await chain.balance(address, asset, 'tip'));
+    const { native, tokens } = await readHeld(chain, address);
     return {
       network,
       merchant_id: encodeId('merchant', merchantId),
       address,
       coin: formatCoin(native, network),
       coin_usd: inDollars(native, price),
-      USDT: await tokens('USDT'),
-      USDC: await tokens('USDC'),
+      USDT: formatTokens(tokens.USDT),
+      USDC: formatTokens(tokens.USDC),
     };
   };
   const none = { unswept_USDT: null, unswept_USDC: null, fees_30_days: null, fees_30_days_usd: null };

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { newId } from '../platform/db/ids/index.ts';
-import type { Tx } from '../platform/db/index.ts';
+import { claimKey } from '../platform/db/guards/index.ts';
+import { NIL_ID, newId } from '../platform/db/ids/index.ts';
+import { type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { MerchantMode } from '../tenancy/settings/index.ts';
-import type { Merchant } from './queries.ts';
+import { getMerchant, type Merchant } from './queries.ts';
 
 const NAME_MAX = 200;
 
@@ -19,32 +20,57 @@ export function checkName(name: string, param: string): string {
   });
 }
 
-/** Creates a merchant. Its mode never changes. */
-export async function createMerchant(
-  platform: Platform,
-  input: { name: string; mode: MerchantMode },
-): Promise<Merchant> {
-  const merchant: Merchant = {
-    merchantId: newId(),
-    name: checkName(input.name, 'name'),
-    mode: input.mode,
-    status: 'active',
-    clockOffset: 0,
-    suspendedAt: null,
-    suspendedSeconds: 0,
-    resumedAt: null,
-    createdAt: platform.clock.nowSeconds(),
-  };
-  await platform.db
+interface MerchantInput {
+  name: string;
+  mode: MerchantMode;
+}
+
+const newMerchant = ({ clock }: Pick<Platform, 'clock'>, { name, mode }: MerchantInput): Merchant => ({
+  merchantId: newId(),
+  name: checkName(name, 'name'),
+  mode,
+  status: 'active',
+  clockOffset: 0,
+  suspendedAt: null,
+  suspendedSeconds: 0,
+  resumedAt: null,
+  createdAt: clock.nowSeconds(),
+});
+
+const insertMerchant = async (tx: Tx, { merchantId, name, mode, createdAt }: Merchant) =>
+  await tx
     .insertInto('merchant')
-    .values({
-      merchant_id: merchant.merchantId,
-      name: merchant.name,
-      mode: merchant.mode,
-      created_at: merchant.createdAt,
-    })
+    .values({ merchant_id: merchantId, name, mode, created_at: createdAt })
     .execute();
-  return merchant;
+
+/**
+ * Creates a merchant. Its mode never changes.
+ *
+ * @param form what asked for it: sent twice, it finds the merchant that it made
+ * @throws Fail `conflict` for a form that was sent with something else
+ */
+export async function createMerchant(
+  platform: Pick<Platform, 'db' | 'clock'>,
+  input: MerchantInput,
+  form?: { key: string; digest: Buffer },
+): Promise<Merchant & { isNew: boolean }> {
+  const merchant = newMerchant(platform, input);
+  return await transact(platform.db, async (tx) => {
+    const { first, resourceId } =
+      form === undefined
+        ? { first: true, resourceId: merchant.merchantId }
+        : await claimKey(tx, {
+            ...form,
+            merchantId: NIL_ID,
+            storeId: NIL_ID,
+            operation: 'createMerchant',
+            resourceId: merchant.merchantId,
+            nowSeconds: merchant.createdAt,
+          });
+    if (!first) return { ...(await getMerchant(tx, resourceId)), isNew: false };
+    await insertMerchant(tx, merchant);
+    return { ...merchant, isNew: true };
+  });
 }
 
 /**

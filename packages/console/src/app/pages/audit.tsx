@@ -94,14 +94,20 @@ interface Exported {
   newest: string | undefined;
 }
 
+interface ExportProps {
+  path: string;
+  /** Undefined: the installation. */
+  merchant: string | undefined;
+  filters: Search;
+}
+
 /** The whole log, or what of it fits the filters, as a file. */
-function Export({ path, filters }: { path: string; filters: Search }) {
-  const { merchant } = usePlace();
+function Export({ path, merchant, filters }: ExportProps) {
   const [exported, setExported] = useState<Exported>();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => exportLines(path, filters),
     onSuccess: ({ lines, newest }) => {
-      saveFile(`audit-${merchant}.jsonl`, new Blob(lines, { type: 'application/jsonl' }));
+      saveFile(`audit-${merchant ?? 'installation'}.jsonl`, new Blob(lines, { type: 'application/jsonl' }));
       setExported({ count: lines.length, newest: newest && `${newest.number}:${newest.hash}` });
     },
   });
@@ -118,7 +124,7 @@ function Export({ path, filters }: { path: string; filters: Search }) {
             <>
               <Text size="sm">Whoever has the database compares it with the newest one of the file:</Text>
               <Code block className="curl">
-                {`npx florin audit verify --merchant ${merchant} --noted ${exported.newest}`}
+                {`npx florin audit verify ${merchant === undefined ? '' : `--merchant ${merchant} `}--noted ${exported.newest}`}
               </Code>
             </>
           )}
@@ -128,14 +134,19 @@ function Export({ path, filters }: { path: string; filters: Search }) {
   );
 }
 
-/** Who changed what with the merchant, newest first. */
-export function AuditPage() {
+interface AuditLogProps {
+  path: string;
+  /** Whose log it is; undefined: the installation's. */
+  merchant?: string;
+}
+
+/** Who changed what, newest first. */
+function AuditLog({ path, merchant }: AuditLogProps) {
   const place = usePlace();
   const filters = useFilters();
   const navigate = useNavigate();
-  const path = `/console/api/merchants/${place.merchant}/audit-log`;
   const entries = useInfiniteQuery({
-    queryKey: ['audit', place.merchant, filters],
+    queryKey: ['audit', path, filters],
     queryFn: ({ pageParam, signal }) =>
       call<{ data: Entry[] }>(pathWith(path, { ...filters, limit: PAGE, before: pageParam }), { signal }),
     initialPageParam: undefined as number | undefined,
@@ -155,7 +166,7 @@ export function AuditPage() {
         Audit log
       </Title>
       <Filters filters={FILTERS} given={filters} set={set} />
-      <Export path={path} filters={filters} />
+      <Export path={path} merchant={merchant} filters={filters} />
       {entries.error !== null && <Trouble error={entries.error} retry={() => void entries.refetch()} />}
       {entries.isPending && <Skeleton height={240} aria-label="Loading" />}
       {entries.isSuccess && rows.length === 0 && !isFiltered && (
@@ -167,3 +178,12 @@ export function AuditPage() {
     </Stack>
   );
 }
+
+/** What was changed with the merchant of the address. */
+export function AuditPage() {
+  const { merchant } = usePlace();
+  return <AuditLog path={`/console/api/merchants/${merchant}/audit-log`} merchant={merchant} />;
+}
+
+/** What concerns every merchant: networks, the risk list, settings, people of the installation. */
+export const InstallationAuditPage = () => <AuditLog path="/console/api/operator/audit-log" />;

@@ -5,7 +5,8 @@ import { call } from '../api.ts';
 import { Action } from '../detail.tsx';
 import { textOf } from '../form.ts';
 import { FormDialog } from '../form-dialog.tsx';
-import { CopyId, Status } from '../format.tsx';
+import { Status } from '../format.tsx';
+import { Invitation, linkOf } from '../invitation.tsx';
 import type { Column } from '../list.tsx';
 import { usePlace } from '../place.ts';
 import { meQuery } from '../session.ts';
@@ -25,30 +26,6 @@ const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 
 /** The roles that a person may give. Admins give neither `owner` nor `approver`. */
 const rolesFor = (own: string): string[] =>
   own === 'admin' ? ROLES.filter((role) => role !== 'owner' && role !== 'approver') : ROLES;
-
-/** The answer to an invitation: its secret is shown once and kept nowhere. */
-const linkOf = (answer: unknown): string => {
-  const { link_token } = answer as { link_token: string };
-  return `${location.origin}/console/link#${link_token}`;
-};
-
-function Invitation({ link, close }: { link: string; close: () => void }) {
-  return (
-    <Paper withBorder p="md" role="status">
-      <Stack gap="xs" align="start">
-        <Text fw={600}>The invitation is ready</Text>
-        <Text size="sm">
-          Send this link to the person, and to nobody else: it works once, within 7 days, and is not shown
-          again.
-        </Text>
-        <CopyId id={link} />
-        <Button variant="default" size="xs" onClick={close}>
-          Done
-        </Button>
-      </Stack>
-    </Paper>
-  );
-}
 
 /** Who has gone, once the list is without them: what they know stays on the page until somebody has read it. */
 function Gone({ user, path, close }: { user: User; path: string; close: () => void }) {

@@ -18,7 +18,7 @@ const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,190}$/u;
 export const normalEmail = (typed: string): string => typed.trim().normalize('NFKC').toLowerCase();
 
 /** @throws Fail `invalid_request` */
-function checkEmail(typed: string): string {
+export function checkEmail(typed: string): string {
   const email = normalEmail(typed);
   if (EMAIL.test(email)) return email;
   throw new Fail('invalid_request', { message: 'This is no e-mail address.', param: 'email' });
@@ -42,6 +42,17 @@ export async function getUser(db: Db, userId: string): Promise<UserRow> {
 export async function mayApproveNow(tx: Tx, merchantId: string, userId: string): Promise<boolean> {
   const role = (await lockMembers(tx, merchantId)).get(userId);
   return mayApprove(ROLES.find((one) => one === role) ?? null);
+}
+
+/** The merchants that have an owner. */
+export async function listOwned(db: Db): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('console_membership')
+    .select('merchant_id')
+    .distinct()
+    .where('role', '=', 'owner')
+    .execute();
+  return new Set(rows.map(({ merchant_id: merchantId }) => merchantId));
 }
 
 /** The operators of the installation. */

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { listEntries } from '../../audit/index.ts';
+import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { createdRange } from '../../platform/db/lists/index.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
@@ -47,26 +48,45 @@ async function actorOf({ db }: ConsoleDeps, text: string | undefined): Promise<s
   return user === undefined ? text : encodeId('user', user.user_id);
 }
 
-/** Who changed what with a merchant. */
+type AuditQuery = Type.Static<typeof Query>;
+
+async function readLog(deps: ConsoleDeps, merchantId: string, query: AuditQuery) {
+  const { limit = 20, before, action } = query;
+  const { from, before: end } = createdRange(query);
+  const actor = await actorOf(deps, query.actor);
+  return {
+    body: { data: await listEntries(deps.db, merchantId, { limit, before, actor, action, from, end }) },
+  };
+}
+
+const common = {
+  scope: 'read' as const,
+  query: Query,
+  answer: Type.Object({ data: Type.Array(Entry) }),
+  refusals: [],
+};
+
+/** Who changed what with a merchant, and with the installation. */
 export const auditLogRoutes = (deps: ConsoleDeps): Route[] => [
   defineRoute({
+    ...common,
     method: 'GET',
     path: '/console/api/merchants/{merchant_id}/audit-log',
     operationId: 'listAuditLog',
     tag: 'Team',
     summary: 'Who changed what, newest first; each entry with its hash and that of the one before it',
-    scope: 'read',
     permission: needs('read_audit_log'),
     params: Type.Object({ merchant_id: Type.String() }),
-    query: Query,
-    answer: Type.Object({ data: Type.Array(Entry) }),
-    refusals: [],
-    handle: async ({ caller, query }) => {
-      const { limit = 20, before, action } = query;
-      const { from, before: end } = createdRange(query);
-      const actor = await actorOf(deps, query.actor);
-      const data = await listEntries(deps.db, caller.merchantId, { limit, before, actor, action, from, end });
-      return { body: { data } };
-    },
+    handle: async ({ caller, query }) => await readLog(deps, caller.merchantId, query),
+  }),
+  defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/console/api/operator/audit-log',
+    operationId: 'listInstallationAuditLog',
+    tag: 'Operator',
+    summary: 'Who changed what concerns every merchant, newest first, as `florin audit list` shows it',
+    permission: needs('see_installation'),
+    handle: async ({ query }) => await readLog(deps, NIL_ID, query),
   }),
 ];

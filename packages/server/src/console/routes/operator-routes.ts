@@ -1,9 +1,13 @@
 import Type, { type Static } from 'typebox';
+import { type LiveAccountDeps, openLiveAccount } from '../../custody/index.ts';
+import { bodyDigest } from '../../platform/db/guards/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
 import {
   changeStore,
+  createMerchant,
   getMerchant,
   listMerchants,
   listStores,
@@ -11,9 +15,11 @@ import {
   setMerchantStatus,
 } from '../../stores/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
-import type { ConsoleDeps } from '../accounts/index.ts';
-import { DONE, Done, needs } from './own.ts';
+import { type ConsoleDeps, users } from '../accounts/index.ts';
+import { DONE, Done, needs, Text, userOf } from './own.ts';
 import { presentStore, REVIEWS, StoreSchema } from './store-routes.ts';
+
+export interface OperatorDeps extends ConsoleDeps, LiveAccountDeps {}
 
 const OPERATOR = '/console/api/operator';
 const common = { scope: 'read' as const, tag: 'Operator' };
@@ -25,6 +31,17 @@ const MerchantSchema = Type.Object({
   mode: Type.String(),
   status: Type.String({ enum: [...MERCHANT_STATUSES] }),
   created_at: Type.String(),
+});
+
+const CreatedSchema = Type.Object({
+  merchant_id: Type.String(),
+  link_token: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Stands behind `/console/link#`, for the first owner, once, within 7 days. Null where the same form was sent before: the link was in its answer alone.',
+  }),
+  note: Type.Union([Type.String(), Type.Null()], {
+    description: 'What is missing still, where real money has no wallet yet.',
+  }),
 });
 
 const presentMerchant = ({ merchantId, name, mode, status, createdAt }: Merchant) => ({
@@ -113,7 +130,52 @@ const reviews = (deps: ConsoleDeps): Route[] => [
   }),
 ];
 
-const merchants = (deps: ConsoleDeps): Route[] => [
+/** A live merchant has a wallet from the start where its network is set up; where that fails, `networks enable` makes up for it. */
+async function openAccount(deps: LiveAccountDeps, merchantId: string): Promise<string | null> {
+  try {
+    await openLiveAccount(deps, merchantId);
+    return null;
+  } catch (error) {
+    if (error instanceof Fail) return error.message;
+    throw error;
+  }
+}
+
+const creation = (deps: OperatorDeps): Route =>
+  defineRoute({
+    ...common,
+    method: 'POST',
+    path: `${OPERATOR}/merchants`,
+    operationId: 'createMerchant',
+    summary: 'Make a merchant with the invitation of its first owner; its mode never changes',
+    permission: needs('operate', true),
+    idempotencyKey: 'required',
+    body: Type.Object({
+      name: Text(256),
+      mode: Type.Union([Type.Literal('sandbox'), Type.Literal('live')]),
+      email: Type.String({ maxLength: 256, description: 'Of the first owner.' }),
+    }),
+    answer: CreatedSchema,
+    refusals: ['conflict'],
+    handle: async (request) => {
+      const { name, mode, email } = request.body;
+      const { userId } = userOf(request);
+      // Before there is a merchant without its owner.
+      if ((await users.findUserByEmail(deps.db, users.checkEmail(email)))?.user_id === userId)
+        throw new Fail('invalid_request', { message: 'Nobody makes themselves an owner.', param: 'email' });
+      const form = { key: request.idempotencyKey, digest: bodyDigest(request.body) };
+      const { merchantId, isNew } = await createMerchant(deps, { name, mode }, form);
+      const merchant_id = encodeId('merchant', merchantId);
+      if (!isNew) return { body: { merchant_id, link_token: null, note: null } };
+      const owner = { merchantId, email, role: 'owner' };
+      const { token } = await users.inviteUser(deps, owner, userId);
+      const note = mode === 'live' ? await openAccount(deps, merchantId) : null;
+      return { body: { merchant_id, link_token: token, note } };
+    },
+  });
+
+const merchants = (deps: OperatorDeps): Route[] => [
+  creation(deps),
   defineRoute({
     ...common,
     method: 'GET',
@@ -121,11 +183,19 @@ const merchants = (deps: ConsoleDeps): Route[] => [
     operationId: 'listMerchants',
     summary: 'All merchants, oldest first',
     permission: needs('see_installation'),
-    answer: Type.Object({ data: Type.Array(MerchantSchema) }),
-    refusals: [],
-    handle: async () => ({
-      body: { data: (await listMerchants(deps.db)).map(presentMerchant) },
+    answer: Type.Object({
+      data: Type.Array(Type.Object({ ...MerchantSchema.properties, has_owner: Type.Boolean() })),
     }),
+    refusals: [],
+    handle: async () => {
+      const owned = await users.listOwned(deps.db);
+      const all = await listMerchants(deps.db);
+      return {
+        body: {
+          data: all.map((one) => ({ ...presentMerchant(one), has_owner: owned.has(one.merchantId) })),
+        },
+      };
+    },
   }),
   defineRoute({
     ...common,
@@ -147,4 +217,4 @@ const merchants = (deps: ConsoleDeps): Route[] => [
 ];
 
 /** The installation's merchants and their stores, for the operator. */
-export const operatorRoutes = (deps: ConsoleDeps): Route[] => [...reviews(deps), ...merchants(deps)];
+export const operatorRoutes = (deps: OperatorDeps): Route[] => [...reviews(deps), ...merchants(deps)];

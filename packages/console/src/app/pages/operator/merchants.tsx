@@ -1,6 +1,11 @@
+import { Alert, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Action } from '../../detail.tsx';
+import { textOf } from '../../form.ts';
+import { type ErrorOf, FormDialog } from '../../form-dialog.tsx';
 import { CopyId, IsoTime, Status } from '../../format.tsx';
+import { Invitation, linkOf } from '../../invitation.tsx';
 import type { Column } from '../../list.tsx';
 import { WholeList } from '../../whole-list.tsx';
 import { OPERATOR, useOperates } from './place.ts';
@@ -11,6 +16,7 @@ interface Merchant {
   mode: 'sandbox' | 'live';
   status: 'active' | 'suspended';
   created_at: string;
+  has_owner: boolean;
 }
 
 const SEEN: readonly Column<Merchant>[] = [
@@ -29,9 +35,117 @@ const SEEN: readonly Column<Merchant>[] = [
   },
 ];
 
-const CHANGED: Column<Merchant> = {
+interface Made {
+  merchant_id: string;
+  link_token: string | null;
+  note: string | null;
+}
+
+const MODES = [
+  { value: 'sandbox', label: 'sandbox: nothing is real money' },
+  { value: 'live', label: 'live: real money' },
+];
+
+const EmailField = ({ errorOf, isFirst = false }: { errorOf: ErrorOf; isFirst?: boolean }) => (
+  <TextInput
+    name="email"
+    type="email"
+    label="E-mail address of the first owner"
+    error={errorOf('email')}
+    autoComplete="off"
+    required
+    {...(isFirst ? { 'data-autofocus': true } : {})}
+  />
+);
+
+const NewMerchant = ({ show }: { show: (made: Made) => void }) => (
+  <FormDialog
+    label="New merchant"
+    submit="Create"
+    isMain
+    names={['name', 'mode', 'email']}
+    fields={(errorOf) => (
+      <>
+        <TextInput
+          name="name"
+          label="Name"
+          maxLength={200}
+          error={errorOf('name')}
+          autoComplete="off"
+          required
+          data-autofocus
+        />
+        <NativeSelect
+          name="mode"
+          label="Mode"
+          description="It never changes."
+          data={MODES}
+          error={errorOf('mode')}
+        />
+        <EmailField errorOf={errorOf} />
+      </>
+    )}
+    send={(fields, formId) => ({
+      path: `${OPERATOR}/merchants`,
+      idempotencyKey: formId,
+      body: {
+        name: textOf(fields, 'name'),
+        mode: textOf(fields, 'mode'),
+        email: textOf(fields, 'email').trim(),
+      },
+    })}
+    done={(answer) => show(answer as Made)}
+  />
+);
+
+/** Where the first link was lost, or nobody came by it. */
+const InviteOwner = ({ merchant_id, name, show }: Merchant & { show: (made: Made) => void }) => (
+  <FormDialog
+    label="Invite owner"
+    title={`Invite the first owner of ${name}`}
+    submit="Make the link"
+    names={['email']}
+    fields={(errorOf) => <EmailField errorOf={errorOf} isFirst />}
+    send={(fields) => ({
+      path: `/console/api/merchants/${merchant_id}/users`,
+      body: { email: textOf(fields, 'email').trim(), role: 'owner' },
+    })}
+    done={(answer) => show({ merchant_id, note: null, ...(answer as Pick<Made, 'link_token'>) })}
+  />
+);
+
+/** What was made, until it is put away. */
+function MadeNotice({ made, close }: { made: Made; close: () => void }) {
+  return (
+    <>
+      {made.note !== null && (
+        <Alert color="red" variant="outline" title="The merchant is there, without a wallet yet" role="alert">
+          <Text size="sm">{made.note}</Text>
+        </Alert>
+      )}
+      {made.link_token === null ? (
+        <Alert variant="outline" title="This was made before" role="status">
+          <Text size="sm">The link was shown then. Where it was lost, invite the owner again.</Text>
+        </Alert>
+      ) : (
+        <Invitation link={linkOf(made)} close={close} />
+      )}
+    </>
+  );
+}
+
+const changesFor = (show: (made: Made) => void): Column<Merchant> => ({
   title: 'Changes',
-  cell: ({ merchant_id, name, status }) => (
+  cell: (merchant) => (
+    <Group gap="xs">
+      <StatusChange {...merchant} />
+      {!merchant.has_owner && <InviteOwner {...merchant} show={show} />}
+    </Group>
+  ),
+});
+
+function StatusChange({ merchant_id, name, status }: Merchant) {
+  return (
     <Action
       label={status === 'active' ? 'Suspend' : 'Resume'}
       question={
@@ -44,20 +158,23 @@ const CHANGED: Column<Merchant> = {
       body={{ status: status === 'active' ? 'suspended' : 'active' }}
       isDangerous={status === 'active'}
     />
-  ),
-};
+  );
+}
 
 /** Every merchant of the installation. */
 export function MerchantsPage() {
   const operates = useOperates();
+  const [made, show] = useState<Made>();
   return (
     <WholeList
       title="Merchants"
       path={`${OPERATOR}/merchants`}
       idOf={({ merchant_id }) => merchant_id}
-      columns={operates ? [...SEEN, CHANGED] : SEEN}
+      columns={operates ? [...SEEN, changesFor(show)] : SEEN}
+      actions={operates && <NewMerchant show={show} />}
+      notice={made !== undefined && <MadeNotice made={made} close={() => show(undefined)} />}
       empty={{
-        text: 'No merchant yet. Whoever has the database makes one:',
+        text: 'No merchant yet. An operator makes one here, or whoever has the database:',
         command: 'npx florin merchants create --name "Shop"',
       }}
     />

@@ -1,12 +1,17 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { App } from '../app.ts';
-import { openAccount, ownerFault } from '../chains/index.ts';
+import { type Accounts, type OpenedLive, openAccount, ownerFault } from '../chains/index.ts';
 import { ChainUnavailable } from '../chains/port/index.ts';
 import { orderFill } from '../payments/deposits/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
+import type { Platform } from '../platform/platform.ts';
+
+export interface LiveAccountDeps extends Pick<Platform, 'db' | 'clock'> {
+  /** Undefined where live money does not move. */
+  live: { ethereum: OpenedLive['ethereum']; chains: OpenedLive; accounts: Accounts } | undefined;
+}
 
 /**
  * Opens a live merchant's account on a network, and the installation's own before the first one. Repeated after an
@@ -16,11 +21,11 @@ import { Fail } from '../platform/fail.ts';
  * @throws Fail `service_unavailable` while the signer or the network is away
  */
 export async function openLiveAccount(
-  app: App,
+  deps: LiveAccountDeps,
   merchantId: string,
   network: Network = 'erc20',
 ): Promise<boolean> {
-  const { db, live, clock } = app;
+  const { db, live, clock } = deps;
   const source = live?.chains.sourceOf(network);
   if (live === undefined || source === undefined) return false;
   const { accounts } = live;
@@ -33,13 +38,17 @@ export async function openLiveAccount(
     throw new Fail('service_unavailable', { message, cause: error });
   }
   await accounts.load();
-  if (network === 'erc20') await takeColdOwner(app, merchantId);
-  await openPools(app, merchantId, network);
+  if (network === 'erc20') await takeColdOwner(deps, merchantId);
+  await openPools(deps, merchantId, network);
   return true;
 }
 
 /** Where the signer names addresses, the first ones are named before anybody wants one. */
-async function openPools({ db, live, clock }: App, merchantId: string, network: Network): Promise<void> {
+async function openPools(
+  { db, live, clock }: LiveAccountDeps,
+  merchantId: string,
+  network: Network,
+): Promise<void> {
   const account = live?.accounts.find(merchantId, network);
   if (account === undefined || live?.chains.of(account)?.nameAddresses === undefined) return;
   await transact(db, (tx) => orderFill(tx, { merchantId, network }, clock.nowMs()));
@@ -51,7 +60,7 @@ async function openPools({ db, live, clock }: App, merchantId: string, network: 
  *
  * @throws Fail `conflict` where the policy names another one afterwards
  */
-async function takeColdOwner({ db, live }: App, merchantId: string): Promise<void> {
+async function takeColdOwner({ db, live }: LiveAccountDeps, merchantId: string): Promise<void> {
   const account = live?.accounts.find(merchantId, 'erc20');
   if (live === undefined || account === undefined) return;
   const signers = await live.ethereum.readAccount(account.account).catch(whileAway);
