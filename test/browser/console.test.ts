@@ -59,6 +59,7 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.getByText('onerror').waitFor();
     expect(await readsOf(page)).toEqual(['/api/v1/payments?limit=25']);
     await page.goto(`${base()}/payments?order_id=A-1&status=`);
+    await page.getByText('A-1', { exact: true }).waitFor();
     await page.getByText('onerror').waitFor({ state: 'hidden' });
     expect(await readsOf(page)).toEqual(['/api/v1/payments?order_id=A-1&limit=25']);
     await page.goBack();

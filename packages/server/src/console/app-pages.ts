@@ -39,7 +39,7 @@ export function appPages(place: Place): PublicPage[] {
 /** Documents with what the page asks first, for each network of clients; above it the page asks itself, and is limited as it was. */
 const STARTS = { perSecond: 5, burst: 60, networks: 10_000 };
 /** A database that hangs keeps nobody from the page. */
-const START_MS = 500;
+const START_MS = 2_000;
 
 async function startOf(place: Place, request: PageRequest, starts: TokenBuckets) {
   if (starts.take(networkOf(request.remoteAddress), place.deps.clock.nowMs()) > 0) return undefined;
