@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 import { users } from '../../packages/server/src/console/accounts/index.ts';
 import { linkOf } from '../../packages/server/src/console/index.ts';
 import { INSTALLATION_ROLES } from '../../packages/server/src/console/roles.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
-import type { TestMerchant, TestService } from '../service.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
+import { openBrowser } from './chromium.ts';
 
 export const PASSWORD = 'gravel-otter-lantern';
 export const DESKTOP = { width: 1440, height: 900 };
@@ -88,4 +90,26 @@ export function consoleDriver(get: () => Console) {
   };
 
   return { open, keep, base, signIn, looks };
+}
+
+/** A service with a merchant, and a browser, for the tests of a file. */
+export function useConsole(options: Parameters<typeof startService>[0] = {}) {
+  let all: Console;
+  beforeAll(async () => {
+    const service = await startService(options);
+    all = { service, merchant: await service.createMerchant(), browser: await openBrowser() };
+  }, 120_000);
+  afterAll(async () => {
+    await all?.browser.close();
+    await all?.service.stop();
+  });
+  return {
+    ...consoleDriver(() => all),
+    get service() {
+      return all.service;
+    },
+    get merchant() {
+      return all.merchant;
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send } from '../signed-request.ts';
 import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
@@ -375,27 +374,5 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await looks(viewer.page, 'requests-viewer');
     expect(viewer.faults).toEqual([]);
     await viewer.page.context().close();
-  });
-
-  test('who has a role with two merchants goes from one to the other', { timeout: LONG_MS }, async () => {
-    const { page, userId, faults } = await signIn('viewer');
-    const other = await service.createMerchant();
-    await service.app.db
-      .insertInto('console_membership')
-      .values({
-        merchant_id: other.merchantId,
-        user_id: userId,
-        role: 'viewer',
-        created_at_ms: service.app.clock.nowMs(),
-      })
-      .execute();
-    await page.reload();
-    const id = encodeId('merchant', other.merchantId);
-    await page.getByLabel('Merchant').selectOption(id);
-    await page.waitForURL(new RegExp(`/console/${id}/store_\\w+/home`));
-    await page.getByRole('heading', { name: 'Home' }).waitFor();
-    expect(await page.getByLabel('Merchant').inputValue()).toBe(id);
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 });
