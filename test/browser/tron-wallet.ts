@@ -21,12 +21,12 @@ const script = (facts: { address: string; isOld: boolean }) => `(() => {
       sign: (transaction) => ask('sign', transaction),
       sendRawTransaction: (signed) => ask('send', signed),
       signMessageV2: (text) => ask('text', text),
+      getBlockByNumber: () => ask('chain'),
     },
   };
   const provider = {
     tronWeb,
     request: async ({ method }) => {
-      if (method === 'eth_chainId') return await ask('chain');
       if (method !== (isOld ? 'tron_requestAccounts' : 'eth_requestAccounts')) throw new Error('no such method: ' + method);
       const answer = await ask('connect');
       tronWeb.defaultAddress.base58 = address;
@@ -50,7 +50,7 @@ export class InjectedTronWallet {
   /** What it was asked for. */
   readonly calls: Method[] = [];
   readonly #web: TronWeb;
-  readonly #chainId: string;
+  readonly #genesis: string;
   readonly #answers = new Map<Method, Answer>();
 
   /** @param name of its key */
@@ -58,7 +58,7 @@ export class InjectedTronWallet {
     const { secret, address } = keyOf(name);
     this.address = address;
     this.#web = new TronWeb({ fullHost: local.node.url, privateKey: secret });
-    this.#chainId = `0x${local.network.genesisHash.slice(-8)}`;
+    this.#genesis = local.network.genesisHash;
   }
 
   /** From now on it answers in another way. */
@@ -97,7 +97,7 @@ export class InjectedTronWallet {
       case 'connect':
         return [this.address];
       case 'chain':
-        return this.#chainId;
+        return { blockID: this.#genesis };
       case 'sign':
         return await trx.sign(given);
       case 'send':

@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium() || !hasAnvil())(
       await payWith(page);
       await says(page, 'You refused in Test Link. Nothing was paid.');
       await isUnpaid();
-      wallet.answer('chain', () => '0x2b6653dc');
+      wallet.answer('chain', () => ({ blockID: `${'0'.repeat(56)}2b6653dc` }));
       await payWith(page);
       await says(page, /Test Link is on another network\. Choose .*chain id/);
       await isUnpaid();

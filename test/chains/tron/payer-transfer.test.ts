@@ -1,6 +1,6 @@
 import { TronWeb } from 'tronweb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paysDueOnTron } from '../../../packages/pages/src/checkout/wallet/tron-transaction.ts';
+import { dueTransaction } from '../../../packages/pages/src/checkout/wallet/tron-transaction.ts';
 import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
 import { PriceList } from '../../../packages/server/src/chains/tron/fees.ts';
 import { buildPayerTransfer } from '../../../packages/server/src/chains/tron/payer-transfer.ts';
@@ -57,7 +57,8 @@ describe.skipIf(!hasAnvil())('what a payer’s wallet signs on Tron', () => {
   test('wallets’ own library signs what the page takes, and the network takes that', async () => {
     const { web, built, due, to } = await payer('a payer with a wallet', { index: 1 });
     const transaction = await built();
-    expect(paysDueOnTron(transaction, due)).toBe(true);
+    const rebuilt = await dueTransaction(transaction, due);
+    expect(rebuilt).toEqual(transaction);
     const signed = await web.trx.sign(transaction);
     expect(await web.trx.sendRawTransaction(signed)).toMatchObject({ result: true });
     await local.mine(1);
@@ -70,7 +71,10 @@ describe.skipIf(!hasAnvil())('what a payer’s wallet signs on Tron', () => {
     const { raw_data: raw, raw_data_hex: hex } = transaction;
     for (const at of Array.from(String(hex)).keys()) {
       const other = `${hex.slice(0, at)}${hex[at] === '0' ? '1' : '0'}${hex.slice(at + 1)}`;
-      expect(paysDueOnTron({ ...transaction, raw_data_hex: other }, due), `digit ${at}`).toBe(false);
+      expect(
+        await dueTransaction({ ...transaction, raw_data_hex: other }, due),
+        `digit ${at}`,
+      ).toBeUndefined();
     }
     const [contract] = raw.contract;
     const { value } = contract.parameter;
@@ -91,13 +95,21 @@ describe.skipIf(!hasAnvil())('what a payer’s wallet signs on Tron', () => {
       { expiration: raw.timestamp + 3_600_001 },
     ])
       expect(
-        paysDueOnTron({ ...transaction, raw_data: { ...raw, ...change } }, due),
+        await dueTransaction({ ...transaction, raw_data: { ...raw, ...change } }, due),
         JSON.stringify(change),
-      ).toBe(false);
+      ).toBeUndefined();
+    // Nothing else of what the server says reaches the wallet.
+    for (const change of [
+      { __payload__: { call_value: 5 } },
+      { txID: 'ab'.repeat(32) },
+      { signature: ['00'] },
+      { visible: true },
+    ])
+      expect(await dueTransaction({ ...transaction, ...change }, due)).toEqual(transaction);
     for (const other of [{ units: UNITS + 1n }, { to: due.from }, { from: due.to }, { token: due.to }])
-      expect(paysDueOnTron(transaction, { ...due, ...other })).toBe(false);
+      expect(await dueTransaction(transaction, { ...due, ...other })).toBeUndefined();
     for (const none of [undefined, null, 1, '', [], {}, { raw_data: null }])
-      expect(paysDueOnTron(none, due)).toBe(false);
+      expect(await dueTransaction(none, due)).toBeUndefined();
   });
 
   test('a text is signed by the key of its address, every byte of it', async () => {

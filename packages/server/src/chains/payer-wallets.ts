@@ -22,6 +22,6 @@ export interface PayerTransfer {
 export type PayerTransaction =
   /** Solana: base64, with room for the signatures. Tron: JSON, as its nodes write unsigned transactions. */
   | { transaction: string }
-  /** `held`: units of the token, or of the network's own coin, as `coin` names it. */
+  /** `held`: units of the token. `coin`: the network's own, in which fees are paid. */
   | { short: 'token'; held: bigint }
   | { short: 'fee'; coin: string };

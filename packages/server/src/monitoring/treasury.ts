@@ -21,7 +21,7 @@ const AT_ONCE = 5;
 export interface TreasuryDeps {
   db: Db;
   clock: Clock;
-  chains: Pick<ChainRegistry, 'of' | 'facts'>;
+  chains: Pick<ChainRegistry, 'of' | 'facts' | 'refresh'>;
 }
 
 export type TankState = 'ok' | 'low' | 'not_read' | 'none';
@@ -125,6 +125,8 @@ export async function readHotWallets(
 ): Promise<{ wallets: HotWallet[]; next: string | undefined }> {
   const all = (await listMerchants(deps.db)).filter(({ mode }) => mode === 'live');
   const from = after === undefined ? 0 : all.findIndex(({ merchantId }) => merchantId === after) + 1;
+  // Another process may have opened an account, or rotated a wallet, since this one looked.
+  await deps.chains.refresh();
   const page = all.slice(from, from + limit);
   const wallets: HotWallet[] = [];
   let away: Reading | undefined;

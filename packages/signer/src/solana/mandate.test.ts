@@ -21,7 +21,7 @@ const mandate: SolanaMandate = { ...fields, payer: key.address, terms };
 test('a wallet shows in plain words what it signs, and its bytes never change', () => {
   expect(mandateText(mandate)).toBe(
     `Florin mandate 1
-I allow charges of at most 20.50 USDC in each month, for at most 1 subscription(s), to the wallet named as recipient.
+I allow charges of at most 20.50 USDC in each month, for each of at most 1 subscription(s), to the wallet named as recipient.
 The service that charges keeps this limit. The network keeps only the total that I approve.
 network ${mandate.genesis}
 payer ${key.address}

@@ -29,7 +29,7 @@ export function mandateText({ genesis, asset, mint, payer, recipient, terms }: S
   const most = `${tokensOf(BigInt(cap))} ${asset} in each ${period}`;
   const lines = [
     'Florin mandate 1',
-    `I allow charges of at most ${most}, for at most ${subscriptions} subscription(s), to the wallet named as recipient.`,
+    `I allow charges of at most ${most}, for each of at most ${subscriptions} subscription(s), to the wallet named as recipient.`,
     // A wallet's own words for an approval know no period.
     'The service that charges keeps this limit. The network keeps only the total that I approve.',
     `network ${genesis}`,

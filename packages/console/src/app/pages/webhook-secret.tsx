@@ -119,9 +119,11 @@ export function WebhookSecret() {
         </Link>
         {old_secret_until !== null && (
           <Action
+            key={`${key_id} ${old_secret_until}`}
             label="End the overlap"
             question="Does your receiver verify the newest secret? It signs from now on, and the one before signs no more."
             path={`${path}/confirm`}
+            body={{ seen_key_id: key_id, seen_until: old_secret_until }}
           />
         )}
         <NameKey path={path} named={key_id} keys={all} />

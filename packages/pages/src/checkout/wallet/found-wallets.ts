@@ -112,9 +112,9 @@ function useTronWallets(isWanted: boolean): Found<TronWallet> {
     };
   }, [isWanted]);
   const found: readonly TronWallet[] =
-    wallets.length > 0 || old === null
+    old === null || wallets.some(({ name }) => name === OLD_NAME)
       ? wallets
-      : [{ kind: 'tron', id: OLD_NAME, name: OLD_NAME, icon: null, provider: old, isOld: true }];
+      : [...wallets, { kind: 'tron', id: OLD_NAME, name: OLD_NAME, icon: null, provider: old, isOld: true }];
   return { wallets: found, isAlone: useAlone(isWanted, found.length) };
 }
 

@@ -99,7 +99,9 @@ export const hexOf = (bytes: Uint8Array): string =>
 /** The transaction that pays what the page shows, from that account, as the server has built it. */
 export async function readTransaction(run: BuiltRun, account: string): Promise<string> {
   const { due } = run;
-  const found = await run.readTransfer(account);
+  const found = await run.readTransfer(account).catch(() => {
+    throw new Halt('unreachable');
+  });
   if (run.isStopped()) throw new Stopped();
   if ('isChanged' in found) throw new Halt('changed');
   if ('transaction' in found) return found.transaction;
@@ -109,11 +111,15 @@ export async function readTransaction(run: BuiltRun, account: string): Promise<s
 }
 
 const SEEN_POLL_MS = 1_000;
-/** What no block has taken until then is late, or lost. */
-const SEEN_WITHIN_MS = 120_000;
-
-/** The page itself notices the payment: these wallets answer no questions about the network. */
-export async function untilSeen(run: PageRun): Promise<void> {
-  const until = performance.now() + SEEN_WITHIN_MS;
-  while (run.isOpen() && run.isAsked() && performance.now() < until) await wait(SEEN_POLL_MS);
+/**
+ * Until the page itself has noticed the payment. What is not there in time is late, or lost.
+ *
+ * @param withinMs as long as a block may take it
+ */
+export async function untilSeen(run: PageRun, withinMs: number): Promise<void> {
+  const until = performance.now() + withinMs;
+  while (run.isOpen() && run.isAsked()) {
+    if (performance.now() > until) return run.say('unseen');
+    await wait(SEEN_POLL_MS);
+  }
 }

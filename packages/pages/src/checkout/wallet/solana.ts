@@ -15,6 +15,8 @@ import { paysDue } from './solana-transaction.ts';
 // Loaded when the payer chooses a wallet of Solana.
 
 const COIN = 'SOL';
+/** Some longer than its transactions are good. */
+const SEEN_WITHIN_MS = 120_000;
 
 interface Account {
   readonly address: string;
@@ -26,7 +28,9 @@ async function connect(run: SolanaRun): Promise<Account> {
   run.say('connecting');
   const { accounts } = Object(await Object(run.wallet.features['standard:connect']).connect());
   if (run.isStopped()) throw new Stopped();
-  const account: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
+  const all: readonly unknown[] = Array.isArray(accounts) ? accounts : [];
+  const isOfChain = (one: unknown) => Object(one).chains?.includes?.(run.due.wallet.chain) === true;
+  const account = all.find(isOfChain) ?? all[0];
   if (typeof Object(account).address !== 'string') throw new Halt('refused');
   return Object(account);
 }
@@ -62,7 +66,7 @@ export async function payBySolana(run: SolanaRun): Promise<void> {
     run.say('sent');
     // A wallet that never answers this keeps nobody from paying again.
     void prove(run, address, (text) => signText(run, account, text));
-    await untilSeen(run);
+    await untilSeen(run, SEEN_WITHIN_MS);
   } catch (error) {
     if (!(error instanceof Stopped)) run.say(...wordsOf(error, address, COIN));
   }

@@ -19,11 +19,13 @@ export function followStandardWallets(
   const tell = () =>
     onWallets(
       registered.get().flatMap((wallet, i): FoundWallet[] => {
-        const name = plainName(wallet.name);
-        const canPay = NEEDED.every((feature) => feature in wallet.features);
-        const isOfChain = wallet.chains.some((one) => one === chain);
+        // Of what somebody's extension says of itself.
+        const { name: given, chains, features, icon: picture } = Object(wallet);
+        const name = plainName(String(given ?? ''));
+        const canPay = NEEDED.every((feature) => feature in Object(features));
+        const isOfChain = Array.isArray(chains) && chains.includes(chain);
         if (name === '' || !canPay || !isOfChain) return [];
-        const icon = wallet.icon.startsWith('data:image/') ? wallet.icon : null;
+        const icon = typeof picture === 'string' && picture.startsWith('data:image/') ? picture : null;
         return [{ kind: 'solana', id: `${i} ${name}`, name, icon, wallet }];
       }),
     );

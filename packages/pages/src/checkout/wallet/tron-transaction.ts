@@ -1,3 +1,5 @@
+import { hexOf } from './payer-steps.ts';
+
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const TYPE_URL = 'type.googleapis.com/protocol.TriggerSmartContract';
 const TRANSFER = 'a9059cbb';
@@ -7,7 +9,7 @@ const ADDRESS = 42;
 const CHECKED = 50;
 /** A transfer burns a tenth of this. */
 const FEE_LIMIT_MAX = 100_000_000;
-/** Behind the newest block, whatever clock this device has: nobody reads for an hour. */
+/** From its own time on: nobody reads for an hour. */
 const VALID_MS_MAX = 3_600_000;
 
 interface Payment {
@@ -39,18 +41,38 @@ function varint(value: number): string {
   return text + byte(rest);
 }
 
-const textHex = (text: string) =>
-  Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
+const textHex = (text: string) => hexOf(new TextEncoder().encode(text)).slice(2);
 
 const isTime = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 
+/** As wallets sign it. */
+export interface TronTransaction {
+  visible: false;
+  txID: string;
+  raw_data: object;
+  raw_data_hex: string;
+}
+
+const isHex = (value: unknown, digits: number): value is string =>
+  typeof value === 'string' && value.length === digits && /^[0-9a-f]*$/.test(value);
+
+async function sha256(hex: string): Promise<string> {
+  const bytes = Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))).slice(2);
+}
+
 /**
- * Whether a transaction, in the JSON and in the bytes that a wallet signs, pays exactly that and does nothing else. The wallet itself
- * refuses an id that is not that of the bytes.
+ * The transaction that pays exactly that and does nothing else, made anew: of what the server built, the block that it refers to, its times
+ * and its fee limit alone are taken. A wallet that rebuilds it, signs its bytes or signs its id signs the same.
+ *
+ * @returns undefined where the server has built another one
  */
-export function paysDueOnTron(transaction: unknown, { from, to, token, units }: Payment): boolean {
-  const { visible, raw_data: raw, raw_data_hex: rawHex } = Object(transaction);
+export async function dueTransaction(
+  built: unknown,
+  { from, to, token, units }: Payment,
+): Promise<TronTransaction | undefined> {
+  const { raw_data: raw, raw_data_hex: rawHex } = Object(built);
   const {
     ref_block_bytes: bytes,
     ref_block_hash: hash,
@@ -58,12 +80,12 @@ export function paysDueOnTron(transaction: unknown, { from, to, token, units }: 
     timestamp,
     fee_limit: feeLimit,
   } = Object(raw);
+  if (!isHex(bytes, 4) || !isHex(hash, 16)) return undefined;
+  if (!isTime(expiration) || !isTime(timestamp) || !isTime(feeLimit)) return undefined;
+  if (feeLimit > FEE_LIMIT_MAX || expiration - timestamp > VALID_MS_MAX) return undefined;
   const [owner, contract] = [hexOfAddress(from), hexOfAddress(token)];
   const data =
     TRANSFER + hexOfAddress(to).slice(2).padStart(WORD, '0') + units.toString(16).padStart(WORD, '0');
-  if (!/^[0-9a-f]{4}$/.test(bytes) || !/^[0-9a-f]{16}$/.test(hash)) return false;
-  if (!isTime(expiration) || !isTime(timestamp) || !isTime(feeLimit)) return false;
-  if (feeLimit > FEE_LIMIT_MAX || expiration - timestamp > VALID_MS_MAX || visible !== false) return false;
   const value = { data, owner_address: owner, contract_address: contract };
   const expected = {
     contract: [{ parameter: { value, type_url: TYPE_URL }, type: 'TriggerSmartContract' }],
@@ -75,12 +97,13 @@ export function paysDueOnTron(transaction: unknown, { from, to, token, units }: 
   };
   const call = field(1, owner) + field(2, contract) + field(4, data);
   const parameter = field(1, textHex(TYPE_URL)) + field(2, call);
-  const expectedHex =
+  const hex =
     field(1, bytes) +
     field(4, hash) +
     field(8, expiration) +
     field(11, field(1, 31) + field(2, parameter)) +
     field(14, timestamp) +
     field(18, feeLimit);
-  return JSON.stringify(raw) === JSON.stringify(expected) && rawHex === expectedHex;
+  if (JSON.stringify(raw) !== JSON.stringify(expected) || rawHex !== hex) return undefined;
+  return { visible: false, txID: await sha256(hex), raw_data: expected, raw_data_hex: hex };
 }

@@ -104,6 +104,8 @@ export const isTold = (state: CheckoutView['state'], word: WalletWord): boolean 
 
 /** Nothing waits any more. */
 const SENT_BEFORE = { proof: null, stopText: '', goneText: '' };
+/** A payment may have been sent. */
+const KEPT = new Set<WalletWord>(['sent', 'gone', 'unseen']);
 const LOST = new Set<WalletWord>(['dropped', 'replaced', 'failed', 'differs']);
 
 /** The status after a step of the payment or of the proof. No proof is requested after a payment that differs. */
@@ -245,7 +247,7 @@ export function useWallets({
       const said = { word, text: t(word, { wallet: wallet.name, ...values }) };
       const fixed = { stopText: t('stop'), goneText: t('gone', { wallet: wallet.name }) };
       setStatus((known) => nextStatus(known, part, { ...fixed, payment: said, proof: null }));
-      if (word === 'sent') keepSent(due.address, said.text);
+      if (part === 'payment' && KEPT.has(word)) keepSent(due.address, said.text);
       if (LOST.has(word)) dropSent(due.address);
       if (part === 'proof' || isTold(latest.current.state, word)) announce(said.text);
     };

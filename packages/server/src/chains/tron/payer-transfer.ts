@@ -24,6 +24,8 @@ import { readEnergy, readTrx } from './resources.ts';
 /** From the newest block on: a person reads and confirms in this time. */
 const VALID_MS = 300_000n;
 const MARGIN_PERCENT = 20n;
+/** 100 TRX, in sun: the page takes no transaction that may burn more. */
+const FEE_LIMIT_MAX = 100_000_000n;
 
 interface Context {
   network: TronNetwork;
@@ -62,6 +64,7 @@ export async function buildPayerTransfer(
   if ((await readTrx(node, from)) < burnt) return { short: 'fee', coin: 'TRX' };
   // The address may be new to the token by the time of the block. What is not used costs nothing.
   const most = energy > TRANSFER_ENERGY ? energy : TRANSFER_ENERGY;
+  const limit = ((most * (100n + MARGIN_PERCENT)) / 100n) * price;
   const { final } = await feed.snapshot();
   const { refBlockBytes, refBlockHash, second } = await readReference(node, final);
   return {
@@ -70,7 +73,7 @@ export async function buildPayerTransfer(
       refBlockHash,
       expiration: second + VALID_MS,
       timestamp: second,
-      feeLimit: ((most * (100n + MARGIN_PERCENT)) / 100n) * price,
+      feeLimit: limit < FEE_LIMIT_MAX ? limit : FEE_LIMIT_MAX,
       contract: {
         kind: 'trigger',
         owner: from,

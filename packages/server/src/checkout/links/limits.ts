@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/db/index.ts';
 import { TokenBuckets } from '../../platform/http/index.ts';
+import { networkOf } from '../../platform/network-of.ts';
 
 /** Limits per client network for viewing a link and for paying through it; these requests are unsigned. */
 const VIEWS = { perSecond: 5, burst: 100 };
@@ -8,14 +9,6 @@ const USES = { perSecond: 1, burst: 30 };
 const USES_OF_LINK = { perSecond: 5, burst: 100 };
 /** Above this number, idle buckets are dropped. */
 const KEYS_MAX = 10_000;
-
-/** The /64 network of an IPv6 address, since its owner has all addresses in it; an IPv4 address as it is. */
-export function networkOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = ''] = address.split('::');
-  const groups = head.split(':');
-  return `${groups.slice(0, 4).join(':')}::/64`;
-}
 
 /** Rate limits of payment links; in memory, per process. */
 export class LinkLimits {

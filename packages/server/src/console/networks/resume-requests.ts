@@ -58,8 +58,8 @@ const changed = (network: Network) =>
   new Fail('conflict', `${network} has stopped again since you looked. Look at it again.`);
 
 /**
- * Asks another operator to resume a network for all live merchants. The same person who asks again for the same stops gets
- * the request of before.
+ * Asks another operator to resume a network for all live merchants. The same person who asks again for the same stops with
+ * the same reason gets the request of before; with another reason it is another request.
  *
  * @param seen digest of the stops that the person has looked at
  * @throws Fail `conflict` where it stopped again since, or is stopped no more, or somebody else has asked: confirm that
@@ -74,8 +74,9 @@ export async function requestResume(
     if (seen !== present.seen) throw changed(network);
     const before = await findRequest(tx, network);
     if (before !== undefined && statusOf(before, present) === 'open') {
-      if (before.requestedBy === userId) return before.requestId;
-      throw new Fail('conflict', 'Another operator has asked for this already: confirm or withdraw that.');
+      if (before.requestedBy === userId && before.reason === reason) return before.requestId;
+      if (before.requestedBy !== userId)
+        throw new Fail('conflict', 'Another operator has asked for this already: confirm or withdraw that.');
     }
     const request_id = newId();
     await deleteRequest(tx, network);
@@ -126,13 +127,17 @@ export async function withdrawRequest(
   { db }: Deps,
   { network, requestId }: { network: Network; requestId: string },
 ): Promise<void> {
-  const { numDeletedRows } = await db
-    .deleteFrom('network_resume_request')
-    .where('merchant_id', '=', NIL_ID)
-    .where('network', '=', network)
-    .where('request_id', '=', requestId)
-    .executeTakeFirst();
-  if (numDeletedRows !== 1n) throw new Fail('conflict', 'This request is over already.');
+  await transact(db, async (tx) => {
+    // Nobody confirms it at this moment.
+    await users.lockOperators(tx);
+    const { numDeletedRows } = await tx
+      .deleteFrom('network_resume_request')
+      .where('merchant_id', '=', NIL_ID)
+      .where('network', '=', network)
+      .where('request_id', '=', requestId)
+      .executeTakeFirst();
+    if (numDeletedRows !== 1n) throw new Fail('conflict', 'This request is over already.');
+  });
 }
 
 /**

@@ -133,8 +133,8 @@ const reviews = (deps: ConsoleDeps): Route[] => [
 /** A live merchant has a wallet from the start where its network is set up; where that fails, `networks enable` makes up for it. */
 async function openAccount(deps: LiveAccountDeps, merchantId: string): Promise<string | null> {
   try {
-    await openLiveAccount(deps, merchantId);
-    return null;
+    if (await openLiveAccount(deps, merchantId)) return null;
+    return 'This installation has no Ethereum for live merchants: florin networks enable opens the wallet of another network.';
   } catch (error) {
     if (error instanceof Fail) return error.message;
     throw error;
@@ -166,10 +166,11 @@ const creation = (deps: OperatorDeps): Route =>
       const form = { key: request.idempotencyKey, digest: bodyDigest(request.body) };
       const { merchantId, isNew } = await createMerchant(deps, { name, mode }, form);
       const merchant_id = encodeId('merchant', merchantId);
-      if (!isNew) return { body: { merchant_id, link_token: null, note: null } };
+      // What was interrupted goes on where it was.
+      const note = mode === 'live' ? await openAccount(deps, merchantId) : null;
+      if (!isNew) return { body: { merchant_id, link_token: null, note } };
       const owner = { merchantId, email, role: 'owner' };
       const { token } = await users.inviteUser(deps, owner, userId);
-      const note = mode === 'live' ? await openAccount(deps, merchantId) : null;
       return { body: { merchant_id, link_token: token, note } };
     },
   });

@@ -122,7 +122,8 @@ function careRoutes(deps: ConsoleDeps): Route[] {
       method: 'GET',
       path: `${PATH}/users/{user_id}/keys`,
       operationId: 'listKeysOfUser',
-      summary: 'Active API keys whose secret a person was shown: whoever goes still knows them',
+      summary:
+        'API keys whose secret a person was shown, and which still ask or sign webhooks: whoever goes still knows them',
       permission: needs('manage_users'),
       params: Member,
       answer: Type.Object({ data: Type.Array(ListedKeySchema) }),
@@ -130,7 +131,7 @@ function careRoutes(deps: ConsoleDeps): Route[] {
       handle: async ({ caller: { merchantId }, params }) => {
         const holderId = decodeId('user', params.user_id) ?? NIL_ID;
         const keys = await listKeys(deps, { merchantId, holderId });
-        return { body: { data: keys.filter(({ status }) => status === 'active') } };
+        return { body: { data: keys.filter((key) => key.status === 'active' || key.signs_webhooks) } };
       },
     }),
     defineRoute({

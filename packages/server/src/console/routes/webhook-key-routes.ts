@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
 import { confirmWebhookKey, readWebhookKey, setWebhookKey } from '../../stores/keys/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
@@ -91,11 +92,25 @@ export const webhookKeyRoutes = (deps: ConsoleDeps): Route[] => [
     summary: 'End the overlap: your server verifies the newest secret, which signs from now on',
     permission: needs('edit_keys', true),
     params: Store,
-    body: Type.Object({}),
+    body: Type.Object({
+      seen_key_id: KeyId(
+        'The key that the person saw named: where it is another one by now, nothing changes.',
+      ),
+      seen_until: Type.Union([Type.String(), Type.Null()], {
+        description: 'When the person saw the overlap end: a secret that was rotated since has another one.',
+      }),
+    }),
     answer: Done,
-    refusals: ['resource_not_found'],
+    refusals: ['conflict', 'resource_not_found'],
     handle: async (request) => {
-      await confirmWebhookKey(deps, storeOf(request));
+      const { seen_key_id: seen, seen_until: until } = request.body;
+      const { old_secret_until: now } = await presentWebhookKey(deps, storeOf(request));
+      if (now !== until) throw new Fail('conflict', 'The secret was rotated meanwhile: look at it first.');
+      await confirmWebhookKey(
+        deps,
+        storeOf(request),
+        seen === null ? null : (decodeId('key', seen) ?? NIL_ID),
+      );
       return DONE;
     },
   }),

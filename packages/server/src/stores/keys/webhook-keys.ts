@@ -44,6 +44,8 @@ export async function lockStore(tx: Tx, { merchantId, storeId }: StoreRef) {
   return store;
 }
 
+const namedMeanwhile = () => new Fail('conflict', 'Somebody named another key meanwhile: look at it first.');
+
 interface WebhookKeyChange {
   keyId: string;
   overlapSeconds: number;
@@ -76,8 +78,7 @@ export async function setWebhookKey(
         message: 'The webhook key must be a key of the store that is not revoked.',
         param: 'key',
       });
-    if (seenKeyId !== undefined && seenKeyId !== current.webhook_key_id)
-      throw new Fail('conflict', 'Somebody named another key meanwhile: look at it first.');
+    if (seenKeyId !== undefined && seenKeyId !== current.webhook_key_id) throw namedMeanwhile();
     if (current.webhook_key_id === keyId) return;
     const overlaps = overlapSeconds > 0 && current.webhook_key_id !== null;
     await updateStore(tx, store, {
@@ -89,10 +90,20 @@ export async function setWebhookKey(
   });
 }
 
-/** Ends the overlap: the merchant verifies the new secret, which signs from now on. */
-export async function confirmWebhookKey(platform: Pick<Platform, 'db'>, store: StoreRef): Promise<void> {
+/**
+ * Ends the overlap: the merchant verifies the new secret, which signs from now on.
+ *
+ * @param seenKeyId the key that somebody saw named who decides by it
+ * @throws Fail `conflict` where another one is named by now
+ */
+export async function confirmWebhookKey(
+  platform: Pick<Platform, 'db'>,
+  store: StoreRef,
+  seenKeyId?: string | null,
+): Promise<void> {
   await transact(platform.db, async (tx) => {
     const { webhook_key_id: keyId } = await lockStore(tx, store);
+    if (seenKeyId !== undefined && seenKeyId !== keyId) throw namedMeanwhile();
     await updateStore(tx, store, { previous_webhook_key_id: null, previous_webhook_key_until_ms: null });
     if (keyId === null) return;
     await tx
@@ -163,9 +174,10 @@ export async function readWebhookKey(
           .executeTakeFirst();
   const secretUntilMs = Number(key?.previous_secret_until_ms ?? 0);
   const isPreviousSecret = key?.previous_secret_signs === true && secretUntilMs > nowMs;
-  const keyUntilMs =
-    signingKeyId === store.webhook_key_id ? 0 : Number(store.previous_webhook_key_until_ms ?? 0);
-  const untilMs = Math.max(keyUntilMs, isPreviousSecret ? secretUntilMs : 0);
+  // Once the other key signs, no secret of this one does.
+  const isNamed = signingKeyId === store.webhook_key_id;
+  const ownUntilMs = isPreviousSecret ? secretUntilMs : 0;
+  const untilMs = isNamed ? ownUntilMs : Number(store.previous_webhook_key_until_ms ?? 0);
   const until = untilMs > nowMs ? untilMs : null;
   return { keyId: store.webhook_key_id, signingKeyId, isPreviousSecret, untilMs: until };
 }

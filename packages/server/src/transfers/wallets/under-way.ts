@@ -17,7 +17,7 @@ export async function countUnderWay(db: Db, merchantId?: string): Promise<UnderW
   const own = merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`;
   const { rows } = await sql<{ network: Network; merchant_id: string; kind: string; count: bigint }>`
     select network, merchant_id, count(*) as count,
-      coalesce(movement ->> 'kind', case when key_ref = 'tank' then 'sweep' else 'payment' end) as kind
+      coalesce(movement ->> 'kind', case when key_ref = 'tank' or key_ref like 'deposit:%' then 'sweep' else 'payment' end) as kind
     from transfer_attempt where status in ('reserved', 'signed', 'sent') ${own}
     group by 1, 2, 4 order by 1, 2, 4`.execute(db);
   return rows.map(({ network, merchant_id: of, kind, count }) => ({

@@ -1,5 +1,6 @@
 import { Alert, Code, Group, Paper, Skeleton, Stack, Text, Textarea, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { call } from '../../api.ts';
 import { Action, Facts } from '../../detail.tsx';
 import { textOf } from '../../form.ts';
@@ -117,10 +118,19 @@ function Request({ chain, request }: { chain: StoppedChain; request: ResumeReque
             </>
           )}
         </Text>
-        {operates && request.status === 'open' && <Decide chain={chain} request={request} isOwn={isOwn} />}
+        {operates && request.status === 'open' && (
+          // What is confirmed is what the dialog was opened on: another request, or another cause, closes it.
+          <Decide key={`${request.request_id} ${chain.seen}`} chain={chain} request={request} isOwn={isOwn} />
+        )}
       </Stack>
     </Alert>
   );
+}
+
+/** What stood on the page when the dialog was opened. */
+function Seen({ seen }: Pick<StoppedChain, 'seen'>) {
+  const [first] = useState(seen);
+  return <input type="hidden" name="seen" value={first} />;
 }
 
 const Ask = ({ network, seen }: StoppedChain) => (
@@ -131,21 +141,24 @@ const Ask = ({ network, seen }: StoppedChain) => (
     isMain
     names={['reason']}
     fields={(errorOf) => (
-      <Textarea
-        name="reason"
-        label="What you have found"
-        description="Whoever confirms it reads this, and so does the audit log."
-        maxLength={500}
-        autosize
-        minRows={3}
-        error={errorOf('reason')}
-        required
-        data-autofocus
-      />
+      <>
+        <Seen seen={seen} />
+        <Textarea
+          name="reason"
+          label="What you have found"
+          description="Whoever confirms it reads this, and so does the audit log."
+          maxLength={500}
+          autosize
+          minRows={3}
+          error={errorOf('reason')}
+          required
+          data-autofocus
+        />
+      </>
     )}
     send={(fields) => ({
       path: `${PATH}/${network}/resume-requests`,
-      body: { reason: textOf(fields, 'reason'), seen },
+      body: { reason: textOf(fields, 'reason'), seen: textOf(fields, 'seen') },
     })}
   />
 );
