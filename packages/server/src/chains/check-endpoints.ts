@@ -4,20 +4,26 @@ import { checkEvmEndpoints } from './evm/network-check.ts';
 import type { ConfiguredNetworks } from './evm/networks-file.ts';
 import type { EndpointReport as Report } from './rpc/report.ts';
 import { checkSolanaEndpoints } from './solana/checked-solana.ts';
-import { checkTronEndpoints } from './tron/checked-tron.ts';
+import type { TronNetwork } from './tron/network.ts';
 
 export interface EndpointReport extends Report {
   network: Network;
 }
 
+interface Options {
+  log: Logger;
+  ca?: string | undefined;
+  timeoutMs?: number | undefined;
+}
+
 /** Asks each endpoint of each network for itself. Never throws: an endpoint that is away is a problem of it. */
 export async function checkEndpoints(
   { erc20, trc20, spl }: ConfiguredNetworks,
-  options: { log: Logger; ca?: string | undefined; timeoutMs?: number | undefined },
+  options: Options,
 ): Promise<EndpointReport[]> {
   const [ethereum, tron, solana] = await Promise.all([
     erc20 === undefined ? [] : checkEvmEndpoints(erc20, options),
-    trc20 === undefined ? [] : checkTronEndpoints(trc20, options),
+    trc20 === undefined ? [] : checkTron(trc20, options),
     spl === undefined ? [] : checkSolanaEndpoints(spl, options),
   ]);
   return [
@@ -25,4 +31,10 @@ export async function checkEndpoints(
     ...tron.map((report) => ({ network: 'trc20' as const, ...report })),
     ...solana.map((report) => ({ network: 'spl' as const, ...report })),
   ];
+}
+
+/** Its contracts are asked by a library that is not loaded at the start of every process. */
+async function checkTron(network: TronNetwork, options: Options): Promise<Report[]> {
+  const { checkTronEndpoints } = await import('./tron/checked-tron.ts');
+  return await checkTronEndpoints(network, options);
 }
