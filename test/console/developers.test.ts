@@ -287,8 +287,14 @@ test('webhook secret: a key is named by who saw the one before, signs after the 
   expect(await name(next, first)).toBe(200);
   const until = { old_secret_until: expect.any(String) };
   expect(await read()).toEqual({ key_id: next, signing_key_id: first, is_old_secret: false, ...until });
-  const confirm = async (who = developer) =>
-    (await who.call(`${path}/confirm`, { method: 'POST', body: {} })).status;
+  const confirm = async (who = developer, change: object = {}) => {
+    const { key_id: seen_key_id, old_secret_until: seen_until } = Object(await read());
+    const body = { seen_key_id, seen_until, ...change };
+    return (await who.call(`${path}/confirm`, { method: 'POST', body })).status;
+  };
+  // Somebody names another key, or rotates this one, while the page is read.
+  expect(await confirm(developer, { seen_key_id: first })).toBe(409);
+  expect(await confirm(developer, { seen_until: null })).toBe(409);
   expect(await confirm()).toBe(200);
   expect(await read()).toEqual({ key_id: next, signing_key_id: next, ...fresh });
   // Rotating the key that signs begins an overlap of its own two secrets.
