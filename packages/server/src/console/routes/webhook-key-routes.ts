@@ -33,6 +33,39 @@ export async function presentWebhookKey(deps: ConsoleDeps, store: { merchantId: 
   };
 }
 
+/** Ends an overlap that the person has seen. */
+const confirmation = (deps: ConsoleDeps): Route =>
+  defineRoute({
+    ...common,
+    method: 'POST',
+    path: `${PATH}/confirm`,
+    operationId: 'confirmWebhookKey',
+    summary: 'End the overlap: your server verifies the newest secret, which signs from now on',
+    permission: needs('edit_keys', true),
+    params: Store,
+    body: Type.Object({
+      seen_key_id: KeyId(
+        'The key that the person saw named: where it is another one by now, nothing changes.',
+      ),
+      seen_until: Type.Union([Type.String(), Type.Null()], {
+        description: 'When the person saw the overlap end: a secret that was rotated since has another one.',
+      }),
+    }),
+    answer: Done,
+    refusals: ['conflict', 'resource_not_found'],
+    handle: async (request) => {
+      const { seen_key_id: seen, seen_until: until } = request.body;
+      const { old_secret_until: now } = await presentWebhookKey(deps, storeOf(request));
+      if (now !== until) throw new Fail('conflict', 'The secret was rotated meanwhile: look at it first.');
+      await confirmWebhookKey(
+        deps,
+        storeOf(request),
+        seen === null ? null : (decodeId('key', seen) ?? NIL_ID),
+      );
+      return DONE;
+    },
+  });
+
 /** The key whose secret signs the webhooks of a store. */
 export const webhookKeyRoutes = (deps: ConsoleDeps): Route[] => [
   defineRoute({
@@ -84,34 +117,5 @@ export const webhookKeyRoutes = (deps: ConsoleDeps): Route[] => [
       return DONE;
     },
   }),
-  defineRoute({
-    ...common,
-    method: 'POST',
-    path: `${PATH}/confirm`,
-    operationId: 'confirmWebhookKey',
-    summary: 'End the overlap: your server verifies the newest secret, which signs from now on',
-    permission: needs('edit_keys', true),
-    params: Store,
-    body: Type.Object({
-      seen_key_id: KeyId(
-        'The key that the person saw named: where it is another one by now, nothing changes.',
-      ),
-      seen_until: Type.Union([Type.String(), Type.Null()], {
-        description: 'When the person saw the overlap end: a secret that was rotated since has another one.',
-      }),
-    }),
-    answer: Done,
-    refusals: ['conflict', 'resource_not_found'],
-    handle: async (request) => {
-      const { seen_key_id: seen, seen_until: until } = request.body;
-      const { old_secret_until: now } = await presentWebhookKey(deps, storeOf(request));
-      if (now !== until) throw new Fail('conflict', 'The secret was rotated meanwhile: look at it first.');
-      await confirmWebhookKey(
-        deps,
-        storeOf(request),
-        seen === null ? null : (decodeId('key', seen) ?? NIL_ID),
-      );
-      return DONE;
-    },
-  }),
+  confirmation(deps),
 ];
