@@ -69,7 +69,7 @@ describe.skipIf(!hasAnvil())('wallets of payers on a live network', { timeout: T
     await store.until(() => store.payment(payment_id), { amount_received: 10 * TOKEN });
     expect(await post(`${url}/wallet`, shown)).toEqual({ isChanged: true });
     const rest = await post<WalletOrder>(`${url}/wallet`, { ...shown, amount: '15.00' });
-    if (rest.kind !== 'ethereum') throw new Error('a wallet of Ethereum is asked');
+    if (!('kind' in rest) || rest.kind !== 'ethereum') throw new Error('a wallet of Ethereum is asked');
     expect(rest.call.data.endsWith((15_000_000).toString(16).padStart(64, '0'))).toBe(true);
     expect(await post(`${url}x/wallet`, shown, 404)).toMatchObject({ error: {} });
   });

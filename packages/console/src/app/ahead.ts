@@ -26,7 +26,7 @@ export const start: Start | undefined = element?.textContent ? JSON.parse(elemen
 // A page that is saved takes no token along.
 element?.remove();
 
-/** A list that was asked for. */
+/** A request for a list that was sent before the page's code was there. */
 interface Ahead {
   /** As its page names it. */
   list: {
@@ -42,7 +42,7 @@ interface Ahead {
 
 const isList = (folder: string): folder is keyof typeof LISTS => Object.hasOwn(LISTS, folder);
 
-/** Asks for the list of the address, by the path that its page asks for. */
+/** Requests the list of the page at this address, by the same path as the page will. */
 function askAhead(): Ahead | undefined {
   const [, , merchant = '', store = '', folder = '', ...more] = location.pathname.split('/');
   if (start?.merchant?.id !== merchant || !isList(folder) || more.length > 0) return undefined;
@@ -63,7 +63,7 @@ function askAhead(): Ahead | undefined {
 const ahead = askAhead();
 export const listAhead = ahead?.list;
 let untaken = ahead;
-/** Later than this the page asks anew. */
+/** The page uses an answer for this long, and sends a request of its own afterwards. */
 const FRESH_MS = 10_000;
 const untilMs = performance.now() + FRESH_MS;
 

@@ -1,6 +1,6 @@
 import { call, type Place, pathWith } from './api.ts';
 
-/** A list that was asked for before its page was there is not asked for again when the page comes. */
+/** A page does not request a list again that was requested so shortly before it. */
 const FRESH_MS = 2_000;
 
 interface Slice<T> {
@@ -15,7 +15,7 @@ interface ListInput {
   limit: number;
 }
 
-/** The pages of a list, as its page and whoever is ahead of it ask for them. */
+/** The query of a list: the same key and path for the page and for the request before it. */
 export const listQuery = <T>({ path, place, filters, limit }: ListInput) => ({
   queryKey: ['list', place, path, filters],
   queryFn: ({ pageParam, signal }: { pageParam: string | undefined; signal: AbortSignal }) =>

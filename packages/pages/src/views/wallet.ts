@@ -8,8 +8,12 @@ export interface WalletChain {
   endpoint: string | null;
 }
 
+/** By now the page would show something else, and the payer should see that first. */
+type Changed = { isChanged: true };
+
 /** What a wallet in the payer's browser shall do, and the words for what may happen. */
 export type WalletOrder =
+  | Changed
   | {
       kind: 'ethereum';
       chain: WalletChain;
@@ -22,6 +26,7 @@ export type WalletOrder =
 
 /** A transaction for a wallet to sign and send (Solana: base64, Tron: JSON), or what the wallet has too little of. */
 export type WalletTransfer =
+  | Changed
   | { transaction: string }
   /** `held`: as text for people. */
   | { short: 'token'; held: string }

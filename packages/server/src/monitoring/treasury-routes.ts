@@ -1,10 +1,10 @@
-import { formatTokens, NETWORKS } from '@florin/contract/money';
+import { formatTokens, type NETWORKS } from '@florin/contract/money';
 import Type from 'typebox';
 import { NATIVE_COINS } from '../chains/port/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { decodeId, encodeId } from '../tenancy/index.ts';
+import { decodeId, encodeId, networkNamed } from '../tenancy/index.ts';
 import { nativeText } from './native-text.ts';
 import { type HotWallet, readHotWallets, readTreasury, type TreasuryDeps } from './treasury.ts';
 
@@ -63,12 +63,6 @@ const WalletSchema = Type.Object({
   read_at: Time,
   trouble: Type.Union([Type.String(), Type.Null()], { description: 'Why its node did not answer.' }),
 });
-
-function networkOf(named: string) {
-  const network = NETWORKS.find((one) => one === named);
-  if (network !== undefined) return network;
-  throw new Fail('resource_not_found', `There is no network ${named}.`);
-}
 
 const presentWallet = (wallet: HotWallet, network: (typeof NETWORKS)[number]) => {
   const { merchant, held, unswept, ceiling, underWay, trouble, readAtMs } = wallet;
@@ -135,7 +129,7 @@ export const treasuryRoutes = (deps: TreasuryDeps): Route[] => [
     }),
     refusals: ['resource_not_found'],
     handle: async ({ params, query }) => {
-      const network = networkOf(params.network);
+      const network = networkNamed(params.network);
       const after = query.after === undefined ? undefined : decodeId('merchant', query.after);
       if (query.after !== undefined && after === undefined)
         throw new Fail('invalid_request', { message: 'after is the id of a merchant.', param: 'after' });

@@ -51,7 +51,7 @@ function Gone({ user, path, close }: { user: User; path: string; close: () => vo
 interface Acting {
   path: string;
   own: string;
-  /** Is told who is being removed. */
+  /** Called when a removal is sent. */
   remove: (user: User) => void;
 }
 
@@ -122,7 +122,7 @@ function UserActions({ user, path, own, remove }: Acting & { user: User }) {
             </>
           )}
           send={() => {
-            // The row goes, and with it whoever could be told of the end.
+            // The row disappears with the removal, so it cannot report its end.
             remove(user);
             return { path: one, method: 'DELETE' };
           }}

@@ -39,7 +39,7 @@ function readWallet(detail: unknown): (Announced & { provider: Provider }) | und
 
 type Standard = 'eip6963' | 'TIP6963';
 
-/** By EIP-6963, and Tron's version of it: each announces itself when the page asks, and nobody else is asked. */
+/** EIP-6963, and TIP-6963 of Tron: the page dispatches a request, and each wallet answers with an event. No server is called. */
 function followAnnounced(
   standard: Standard,
   onWallet: (wallet: Announced & { provider: Provider }) => void,
@@ -129,7 +129,7 @@ function useStandardWallets(chain: string | null): Found<FoundWallet> {
       const { followStandardWallets } = await import('./standard-wallets.ts');
       if (!isOver) stop = followStandardWallets(chain, (some) => setWallets(some.slice(0, WALLETS_MAX)));
     };
-    // Without it the page is whole: whoever pays by the address needs none.
+    // Where it fails to load, payers still pay by the address.
     load().catch(() => {});
     return () => {
       isOver = true;

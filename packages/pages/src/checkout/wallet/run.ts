@@ -62,7 +62,7 @@ export interface WalletRun extends PageRun, WalletSteps {
 
 /** From a wallet that signs a whole transaction. */
 export interface BuiltRun extends PageRun {
-  readTransfer: (account: string) => Promise<WalletTransfer | { isChanged: true }>;
+  readTransfer: (account: string) => Promise<WalletTransfer>;
 }
 
 export interface SolanaRun extends BuiltRun {

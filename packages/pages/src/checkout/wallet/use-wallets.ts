@@ -134,10 +134,6 @@ interface PagePart extends Pick<Options, 'token' | 'onTampered' | 'poll'> {
   tell: (part: 'payment' | 'proof', t: Translate<'wallet'>, ...said: Parameters<PageRun['say']>) => void;
 }
 
-interface Changed {
-  isChanged: true;
-}
-
 const isOf = <K extends DueWallet['kind']>(kind: K, due: WalletDue): due is WalletDue<K> =>
   due.wallet.kind === kind;
 
@@ -149,7 +145,7 @@ async function begin(wallet: FoundWallet, due: WalletDue, turn: Turn, page: Page
   const call = <T>(name: string, fields: Record<string, string>) =>
     postForm<T>(callOf(token, name, language), fields);
   const asked = { address, amount };
-  const order = await call<WalletOrder | Changed>('wallet', asked);
+  const order = await call<WalletOrder>('wallet', asked);
   if ('isChanged' in order) return await poll();
   const t = translator(order.texts, language);
   const run: PageRun = {
@@ -169,8 +165,7 @@ async function begin(wallet: FoundWallet, due: WalletDue, turn: Turn, page: Page
   await whileLocked(`florin ${address}`, async (isLocked) => {
     if (!isLocked) return run.say('other_tab');
     if (page.isWarned(readSent(address))) return;
-    const readTransfer = (account: string) =>
-      call<WalletTransfer | Changed>('wallet-transfer', { ...asked, account });
+    const readTransfer = (account: string) => call<WalletTransfer>('wallet-transfer', { ...asked, account });
     if (wallet.kind === 'solana' && isOf('solana', due)) {
       const { payBySolana } = await import('./solana.ts');
       await payBySolana({ ...run, due, wallet: wallet.wallet, readTransfer });

@@ -1,5 +1,6 @@
 import { groupOf } from '@florin/signer/contracts';
 import { bytesToHex, encodeFunctionData, type Hex, hashTypedData, keccak256, stringToHex } from 'viem';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import type { ChargeTerms, Mandate, MandateRequest, MandateSetup } from '../port/port.ts';
 import { UnbuildableTransfer } from '../port/port-errors.ts';
 import { PERIOD_SECONDS_MIN } from '../port/port-mandates.ts';
@@ -11,8 +12,6 @@ const CAP_MAX = 2n ** 64n - 1n;
 const SUBSCRIPTIONS_MAX = 2 ** 16 - 1;
 const TIME_MAX = 2 ** 40 - 1;
 const ALLOWANCE_MAX = 2n ** 256n - 1n;
-/** What the database keeps. */
-const AMOUNT_MAX = 2n ** 63n - 1n;
 /** The collector counts windows in 32 bits. */
 const WINDOW_MAX = 2 ** 32 - 1;
 

@@ -1,6 +1,7 @@
 import { groupOf } from '@florin/signer/contracts';
 import { type Address, bytesToHex, encodeFunctionData, type Hex } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import { type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
 import { BatchPayout } from './artifacts.ts';
 import { TOKEN_ABI } from './contracts.ts';
@@ -10,8 +11,6 @@ import type { Call } from './transaction.ts';
 
 /** Payments of one transaction: `BatchPayout` could take more, and people still want to read it. */
 const ITEMS_MAX = 200;
-/** What the database keeps. */
-const AMOUNT_MAX = 2n ** 63n - 1n;
 /** Places of a group: the contract has room for many more. */
 const PLACE_MAX = 1_000_000;
 

@@ -1,5 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { checkAddress } from '../addresses/check.ts';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import {
   type ChargeSpec,
   type FeeEstimate,
@@ -16,7 +17,6 @@ import { NETWORK_RULES, replacementFee } from './rules.ts';
 import type { ChainId } from './tables.ts';
 import { walletOf } from './wallet.ts';
 
-const AMOUNT_MAX = 2n ** 63n - 1n;
 const SEQUENCE_FORM = /^(0|[1-9][0-9]{0,17})$/;
 
 export interface BuildTime {

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/index.ts';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import type { Mandate, MandateRequest, MandateSetup, MandateState } from '../port/port.ts';
 import { balancesAt } from './balances.ts';
 import { balanceKey } from './execute.ts';
@@ -6,9 +7,6 @@ import { setupOf, spenderOf } from './mandates.ts';
 import { type Allowed, allowancesAt, mandateStatusesAt, NEWEST } from './permission-queries.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
-
-/** What the database keeps. */
-const AMOUNT_MAX = 2n ** 63n - 1n;
 
 /** The state of mandates and their wallets at the end of a block, in the order of `mandates`. */
 export async function readMandateStates(

@@ -2,6 +2,7 @@ import type { Asset } from '@florin/contract/money';
 import { newId } from '../../platform/db/ids/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { checkAddress } from '../addresses/check.ts';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from '../port/port.ts';
 import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
 import { updateChain } from './chain-queries.ts';
@@ -56,7 +57,6 @@ interface ReorgOptions {
 
 const MINE_MAX = 100_000;
 const LAG_MAX = 100_000;
-const AMOUNT_MAX = 2n ** 63n - 1n;
 const HOT_KEY = 'hot';
 
 /** The simulated chain with the sandbox's controls, which work in an outage too. */

@@ -1,4 +1,5 @@
 import { memoOf, type SolanaInstruction, tokenAccountOf } from '@florin/signer/solana';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import { type ChargeSpec, UnbuildableTransfer } from '../port/port.ts';
 import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { assertFits, type Draft } from './build-payment.ts';
@@ -6,7 +7,6 @@ import { computeUnits } from './fees.ts';
 import { isMandateOf, type Place, termsOn } from './signed-terms.ts';
 
 const DECIMALS = 6;
-const AMOUNT_MAX = 2n ** 63n - 1n;
 
 /**
  * A transaction by which the delegate pulls from the payer's account into the hot wallet's, which it opens where there is none. The

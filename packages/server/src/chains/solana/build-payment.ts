@@ -7,6 +7,7 @@ import {
   tokenAccountOf,
 } from '@florin/signer/solana';
 import { checkSplAddress } from '../addresses/spl.ts';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import { type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
 import { computeUnits } from './fees.ts';
 import type { SolanaNetwork } from './network.ts';
@@ -15,8 +16,6 @@ import type { SolanaNetwork } from './network.ts';
 export const ITEMS_MAX = 8;
 /** Of both tokens. */
 export const DECIMALS = 6;
-/** What the database keeps. */
-const AMOUNT_MAX = 2n ** 63n - 1n;
 const PLACE_MAX = 0xffff;
 /** Of a packet: no node takes a larger transaction. */
 const TRANSACTION_BYTES_MAX = 1_232;

@@ -1,4 +1,5 @@
 import { encodeSolanaMessage, mandateIdOf, mandateText, tokenAccountOf } from '@florin/signer/solana';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import {
   type CheckedMandate,
   type Mandate,
@@ -18,8 +19,6 @@ import { isMandateOf, placeOf, termsOn } from './signed-terms.ts';
 import { type Allowing, type AmountsQuery, readAllowing } from './token-accounts.ts';
 
 const DECIMALS = 6;
-/** What the database keeps. */
-const AMOUNT_MAX = 2n ** 63n - 1n;
 
 export interface MandateContext {
   network: SolanaNetwork;

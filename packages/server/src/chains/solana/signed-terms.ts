@@ -1,11 +1,10 @@
 import { isMandateSigned, mandateIdOf, type SolanaMandate } from '@florin/signer/solana';
 import { checkSplAddress } from '../addresses/spl.ts';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import { type Mandate, UnbuildableTransfer } from '../port/port.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaWallets } from './reader.ts';
 
-/** What the database keeps. */
-const AMOUNT_MAX = 2n ** 63n - 1n;
 const SALT = /^[!-~]{1,64}$/;
 
 /** Where wallets are charged, and into which of ours. */

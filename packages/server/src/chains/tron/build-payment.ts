@@ -1,5 +1,6 @@
 import type { TronContract } from '@florin/signer/tron';
 import { checkTrc20Address } from '../addresses/trc20.ts';
+import { AMOUNT_MAX } from '../port/amounts.ts';
 import {
   depositIndexOf,
   type Movement,
@@ -13,9 +14,6 @@ import { transferCall } from './contract-call.ts';
 import type { CallUse } from './fees.ts';
 import type { TronNetwork } from './network.ts';
 import type { TronWallets } from './reader.ts';
-
-/** What the database keeps. */
-const AMOUNT_MAX = 2n ** 63n - 1n;
 
 export interface Payer {
   network: TronNetwork;

@@ -95,6 +95,9 @@ async function isReverting(node: TronNode, fields: ReturnType<typeof constantCal
   return readConstantResult(answer).data === undefined;
 }
 
+/** So much energy, and `MARGIN_PERCENT` of it. */
+export const withMargin = (energy: bigint): bigint => (energy * (100n + MARGIN_PERCENT)) / 100n;
+
 interface Estimate {
   /** Null: it is not known. */
   energy: bigint | null;
@@ -108,7 +111,7 @@ export function limitFor({ feeCeilings }: TronNetwork, { energy, use, price }: E
   // a sweep the recipient is our own, and what is not used stays at an address.
   const least = leastOf(use, energy);
   const most = energy !== null && energy > least ? energy : least;
-  const limit = ((most * (100n + MARGIN_PERCENT)) / 100n) * price;
+  const limit = withMargin(most) * price;
   const { feeLimit: ceiling } = feeCeilings;
   if (limit > ceiling)
     throw new FeeCeilingReached(

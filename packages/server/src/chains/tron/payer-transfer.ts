@@ -14,7 +14,7 @@ import {
   UNKNOWN_CALL,
 } from './contract-call.ts';
 import type { TronFeed } from './feed.ts';
-import { type PriceList, TRANSFER_ENERGY } from './fees.ts';
+import { type PriceList, TRANSFER_ENERGY, withMargin } from './fees.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
 import { orUnavailable, readWord, tryRead, unusable } from './node-answers.ts';
@@ -23,7 +23,6 @@ import { readEnergy, readTrx } from './resources.ts';
 
 /** From the newest block on: a person reads and confirms in this time. */
 const VALID_MS = 300_000n;
-const MARGIN_PERCENT = 20n;
 /** 100 TRX, in sun: the page takes no transaction that may burn more. */
 const FEE_LIMIT_MAX = 100_000_000n;
 
@@ -64,7 +63,7 @@ export async function buildPayerTransfer(
   if ((await readTrx(node, from)) < burnt) return { short: 'fee', coin: 'TRX' };
   // The address may be new to the token by the time of the block. What is not used costs nothing.
   const most = energy > TRANSFER_ENERGY ? energy : TRANSFER_ENERGY;
-  const limit = ((most * (100n + MARGIN_PERCENT)) / 100n) * price;
+  const limit = withMargin(most) * price;
   const { final } = await feed.snapshot();
   const { refBlockBytes, refBlockHash, second } = await readReference(node, final);
   return {

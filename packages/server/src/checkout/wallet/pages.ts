@@ -80,11 +80,6 @@ const noWallet = (): never => {
   throw new Fail('invalid_request', { message: 'This is no wallet.', param: 'account' });
 };
 
-/** By now the page would show something else, and the payer should see that first. */
-interface Changed {
-  isChanged: true;
-}
-
 /** What the payer's page asks for, if it still shows that. */
 async function dueOf(deps: PaymentDeps, page: FoundPage, request: PageRequest) {
   const form = formOf(request);
@@ -99,11 +94,7 @@ async function dueOf(deps: PaymentDeps, page: FoundPage, request: PageRequest) {
 }
 
 /** What a wallet is asked for that pays what the page shows. */
-async function orderOf(
-  deps: PaymentDeps,
-  page: FoundPage,
-  request: PageRequest,
-): Promise<WalletOrder | Changed> {
+async function orderOf(deps: PaymentDeps, page: FoundPage, request: PageRequest): Promise<WalletOrder> {
   const asked = await dueOf(deps, page, request);
   if (asked === undefined) return { isChanged: true };
   const { due, wallet, facts } = asked;
@@ -118,11 +109,7 @@ async function orderOf(
 }
 
 /** The transaction that pays it, for a wallet that signs a whole one. */
-async function transferOf(
-  deps: PaymentDeps,
-  page: FoundPage,
-  request: PageRequest,
-): Promise<WalletTransfer | Changed> {
+async function transferOf(deps: PaymentDeps, page: FoundPage, request: PageRequest): Promise<WalletTransfer> {
   const asked = await dueOf(deps, page, request);
   if (asked === undefined) return { isChanged: true };
   const { address: to, amount, network, token } = asked.due;

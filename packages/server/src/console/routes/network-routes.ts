@@ -1,10 +1,9 @@
-import { NETWORKS } from '@florin/contract/money';
 import Type from 'typebox';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
-import { encodeId } from '../../tenancy/index.ts';
+import { encodeId, networkNamed } from '../../tenancy/index.ts';
 import type { ConsoleDeps } from '../accounts/index.ts';
 import {
   confirmResume,
@@ -106,13 +105,6 @@ export async function stoppedChain(
   return own && presentChain(own);
 }
 
-/** @throws Fail `resource_not_found` */
-function networkOf(named: string) {
-  const network = NETWORKS.find((one) => one === named);
-  if (network !== undefined) return network;
-  throw new Fail('resource_not_found', `There is no network ${named}.`);
-}
-
 /** Of real money: one operator asks, another one confirms. */
 const requests = (deps: ConsoleDeps): Route[] => [
   defineRoute({
@@ -132,7 +124,7 @@ const requests = (deps: ConsoleDeps): Route[] => [
       const reason = typed.trim();
       if (reason === '')
         throw new Fail('invalid_request', { message: 'Say what you have found.', param: 'reason' });
-      const network = networkOf(request.params.network);
+      const network = networkNamed(request.params.network);
       const { userId } = userOf(request);
       return { body: { request_id: await requestResume(deps, { network, userId, reason, seen }) } };
     },
@@ -150,7 +142,7 @@ const requests = (deps: ConsoleDeps): Route[] => [
     refusals: ['conflict', 'resource_not_found'],
     handle: async (request) => {
       const { request_id: requestId, seen } = request.body;
-      const network = networkOf(request.params.network);
+      const network = networkNamed(request.params.network);
       const { userId } = userOf(request);
       await confirmResume(deps, { network, userId, requestId, seen });
       return DONE;
@@ -168,7 +160,7 @@ const requests = (deps: ConsoleDeps): Route[] => [
     answer: Done,
     refusals: ['conflict', 'resource_not_found'],
     handle: async ({ params, body: { request_id: requestId } }) => {
-      await withdrawRequest(deps, { network: networkOf(params.network), requestId });
+      await withdrawRequest(deps, { network: networkNamed(params.network), requestId });
       return DONE;
     },
   }),
@@ -203,7 +195,7 @@ export const networkRoutes = (deps: ConsoleDeps): Route[] => [
     answer: Done,
     refusals: ['conflict', 'resource_not_found'],
     handle: async ({ caller: { merchantId }, params, body: { seen } }) => {
-      await resumeSandbox(deps, { merchantId, network: networkOf(params.network), seen });
+      await resumeSandbox(deps, { merchantId, network: networkNamed(params.network), seen });
       return DONE;
     },
   }),

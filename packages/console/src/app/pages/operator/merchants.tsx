@@ -98,7 +98,7 @@ const NewMerchant = ({ show }: { show: (made: Made) => void }) => (
   />
 );
 
-/** Where the first link was lost, or nobody came by it. */
+/** Makes another link, where the first one was lost or has expired. */
 const InviteOwner = ({ merchant_id, name, show }: Merchant & { show: (made: Made) => void }) => (
   <FormDialog
     label="Invite owner"

@@ -165,7 +165,7 @@ const Ask = ({ network, seen }: StoppedChain) => (
 
 const ALONE_COMMAND = 'npx florin networks resume';
 
-/** Where nobody else could confirm. */
+/** What a single operator can do: nobody else could confirm. */
 const Alone = ({ network }: { network: string }) => (
   <Text size="sm">
     You are the only operator, and two have to agree. Make another one (npx florin users invite, with --role
