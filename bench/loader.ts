@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { wordsOf } from '../packages/pages/src/words.ts';
 import { connect, type Db } from '../packages/server/src/platform/db/index.ts';
 import { READ_OVERLAP_AFTER_MS } from '../packages/server/src/platform/db/loaders/batch-loader.ts';
 import { BatchLoader } from '../packages/server/src/platform/db/loaders/index.ts';
@@ -7,8 +8,12 @@ import { cpuSeconds, serverCpuSeconds } from './procfs.ts';
 import { interleave } from './rounds.ts';
 import { median, medianAndSpread, short } from './statistics.ts';
 
-// What BatchLoader is worth where it stays: concurrent reads of single rows, as jobs and requests read their merchant's
-// settings, with up to 200 calls in a statement, and with a statement for each call. `node scripts/run.js bench/loader.ts`
+wordsOf(
+  `node scripts/run.js bench/loader.ts
+  What BatchLoader is worth where it stays: concurrent reads of single rows, as jobs and requests read their merchant's
+  settings, with up to 200 calls in a statement, and with a statement for each call.`,
+  [0, 0],
+);
 
 const ROWS = 10_000;
 const CALLS_AT_ONCE = 200;

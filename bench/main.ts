@@ -9,6 +9,7 @@ import { runEthereum } from './ethereum/experiment.ts';
 import { runList } from './list/experiment.ts';
 import { describeMachine } from './machine.ts';
 import { runMail } from './mail/experiment.ts';
+import { runNetworks } from './networks/experiment.ts';
 import { runPage } from './page/experiment.ts';
 import { runPayments } from './payments/experiment.ts';
 import { runExports } from './payments/exports.ts';
@@ -35,7 +36,7 @@ const USAGE = `npm run bench -- [options]
   --write-docs     write docs/benchmarks.md
   --add            with it: keep there what earlier runs on this machine measured of the other rows`;
 
-const { values: flags } = parseArgs({
+const OPTIONS = {
   options: {
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },
@@ -46,7 +47,18 @@ const { values: flags } = parseArgs({
     'write-docs': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
-});
+} as const;
+
+function readFlags() {
+  try {
+    return parseArgs(OPTIONS).values;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    return process.exit(2);
+  }
+}
+
+const flags = readFlags();
 
 /** `2,6a` → 2a, 2b, 6a. */
 function wantedRows(only: string | undefined): Set<RowId> {
@@ -84,6 +96,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['19a', '19b'], run: runMail },
   { rows: ['22c'], run: runConsole },
   { rows: ['21a', '21b', '21c', '21d'], run: runRequestLog },
+  { rows: ['23a', '23b', '23c', '23d', '23e', '23f', '23g', '23h'], run: runNetworks },
 ];
 
 async function runAll(options: RunOptions): Promise<Report> {
@@ -123,6 +136,12 @@ if (flags.help) {
   console.log(USAGE);
 } else if (flags.add && !flags['write-docs']) {
   console.error('--add says what --write-docs keeps: give both.');
+  process.exitCode = 2;
+} else if (wantedRows(flags.only).size === 0) {
+  console.error(`--only: there is no row ${flags.only}. Rows are ${Object.keys(ROWS).join(', ')}.`);
+  process.exitCode = 2;
+} else if (flags.rounds !== undefined && !/^[1-9]\d{0,3}$/.test(flags.rounds)) {
+  console.error('--rounds takes a whole number from 1.');
   process.exitCode = 2;
 } else {
   const log = (line: string) => console.log(line);

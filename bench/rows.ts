@@ -20,6 +20,14 @@ const ratio = (
   floor,
 });
 
+const seconds = (title: string, [goal, floor]: [number, number]): RowDefinition => ({
+  title,
+  unit: 's',
+  better: 'lower',
+  goal,
+  floor,
+});
+
 const CREATE = 'create payout batch, requests/s against pgbench with the same SQL';
 const LIST = 'subscription list, p99 in 5,000,000 rows against 10,000 rows';
 const PAYMENTS = 'payment list, p99 in 5,000,000 rows against 10,000 rows';
@@ -44,13 +52,7 @@ export const ROWS = {
   '6c': ratio(`${DRAIN}, 1 merchant, against pg-boss in batches`, 'higher', [5, 1.3]),
   '6d': ratio(`${DRAIN}, 1,000 merchants, against pg-boss in batches`, 'higher', [5, 1]),
   '7': ratio('idle enqueue-to-start p50 against graphile-worker', 'lower', [0.5, 1]),
-  '8a': {
-    title: 'kill -9 of a worker until another takes its job over',
-    unit: 's',
-    better: 'lower',
-    goal: 1,
-    floor: 6,
-  },
+  '8a': seconds('kill -9 of a worker until another takes its job over', [1, 6]),
   '8b': { title: 'jobs lost by killed and frozen workers', unit: '', better: 'lower', goal: 0, floor: 0 },
   '8c': { title: 'completions accepted twice', unit: '', better: 'lower', goal: 0, floor: 0 },
   '9a': ratio(`${WEBHOOKS}: 100 origins`, 'higher', [0.95, 0.33]),
@@ -66,13 +68,7 @@ export const ROWS = {
     goal: 15,
     floor: 60,
   },
-  '12a': {
-    title: 'start of the installed sandbox on existing data until ready',
-    unit: 's',
-    better: 'lower',
-    goal: 1,
-    floor: 3,
-  },
+  '12a': seconds('start of the installed sandbox on existing data until ready', [1, 3]),
   '12b': {
     title: 'memory of the installed sandbox, idle',
     unit: 'MB',
@@ -87,20 +83,8 @@ export const ROWS = {
     goal: 0,
     floor: 20,
   },
-  '12d': {
-    title: 'florin --help, as it is installed',
-    unit: 's',
-    better: 'lower',
-    goal: 0.15,
-    floor: 0.4,
-  },
-  '12e': {
-    title: "processor time of an operator's command, as it is installed",
-    unit: 's',
-    better: 'lower',
-    goal: 0.5,
-    floor: 1.4,
-  },
+  '12d': seconds('florin --help, as it is installed', [0.15, 0.4]),
+  '12e': seconds("processor time of an operator's command, as it is installed", [0.5, 1.4]),
   '13a': ratio(
     'create checkout session, requests/s against pgbench with the same SQL',
     'higher',
@@ -120,13 +104,7 @@ export const ROWS = {
     goal: 75,
     floor: 150,
   },
-  '15a': {
-    title: 'verify the books of 1,000,000 ledger entries',
-    unit: 's',
-    better: 'lower',
-    goal: 15,
-    floor: 30,
-  },
+  '15a': seconds('verify the books of 1,000,000 ledger entries', [15, 30]),
   '15b': {
     title: 'memory that takes beyond that of 10,000 entries',
     unit: 'MB',
@@ -138,13 +116,7 @@ export const ROWS = {
   '16b': ratio(`${PAYMENTS}: by a rare status`, 'lower', [1.2, 1.6]),
   '16c': ratio(`${PAYMENTS}: by order`, 'lower', [1.3, 2]),
   '16d': ratio(`${PAYMENTS}: by exception`, 'lower', [1.2, 1.6]),
-  '17a': {
-    title: '1,000,000 payments as CSV',
-    unit: 's',
-    better: 'lower',
-    goal: 120,
-    floor: 300,
-  },
+  '17a': seconds('1,000,000 payments as CSV', [120, 300]),
   '17b': {
     title: 'memory of the API node that takes beyond that of 100,000 payments',
     unit: 'MB',
@@ -155,13 +127,7 @@ export const ROWS = {
   '18a': ratio('gas of a payout of 200 items in USDT', 'lower', [6_300_000, 6_300_000]),
   '18b': ratio('gas of a payout of 200 items in USDC', 'lower', [6_600_000, 6_600_000]),
   '18c': ratio('gas of each of eight sweeps in one transaction', 'lower', [37_000, 37_000]),
-  '18d': {
-    title: 'payout of 200 items on Ethereum, from submit to broadcast',
-    unit: 's',
-    better: 'lower',
-    goal: 2,
-    floor: 4,
-  },
+  '18d': seconds('payout of 200 items on Ethereum, from submit to broadcast', [2, 4]),
   '18e': ratio('calls of the node while idle, 200 merchants against 1', 'lower', [1.1, 1.2]),
   '18f': ratio('calls of the node while idle, 10,000 addresses against 10', 'lower', [1.1, 1.2]),
   '18g': ratio('scans until 1,000 deposits of ten final blocks are credited', 'lower', [1, 1]),
@@ -198,13 +164,19 @@ export const ROWS = {
     goal: 150,
     floor: 300,
   },
-  '22c': {
-    title: 'console opened without a cache until its list stands there, on loopback',
-    unit: 's',
-    better: 'lower',
-    goal: 0.5,
-    floor: 1,
-  },
+  '22c': seconds('console opened without a cache until its list stands there, on loopback', [0.5, 1]),
+  '23a': ratio('transactions of 200 payouts to new Solana accounts', 'lower', [26, 26]),
+  '23b': seconds('these payouts, from submit to the broadcast of the last transaction', [5, 10]),
+  '23c': seconds('200 payouts on Tron, from submit to the broadcast of the last one', [10, 20]),
+  '23d': ratio('calls of the node for them beside broadcasts', 'lower', [5, 20]),
+  '23e': ratio('calls of the Tron node for each block while nobody pays, 200 merchants', 'lower', [1.2, 1.5]),
+  '23h': ratio('calls of the Tron node for each block while nobody pays, 1 merchant', 'lower', [1.2, 1.5]),
+  '23f': ratio(
+    'calls of the Solana node in a look at 500 open sessions, 10,000 closed ones',
+    'lower',
+    [13, 20],
+  ),
+  '23g': seconds('start of the three test nodes with contracts', [8, 16]),
 } satisfies Record<string, RowDefinition>;
 export type RowId = keyof typeof ROWS;
 

@@ -3,9 +3,13 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Rolldown } from 'tsdown';
 import { writeBuild } from '../packages/pages/src/builds.ts';
+import { wordsOf } from '../packages/pages/src/words.ts';
 import { ROOT } from './step.ts';
 
-// Bundles the programs that tests start by the hundred, into the folder that is the argument (`test/programs.ts`).
+const USAGE = `node scripts/run.js scripts/bundle-programs.ts <folder>
+  Bundles the programs that tests start by the hundred into the folder (test/programs.ts), and removes old bundles beside it.`;
+const [named = ''] = wordsOf(USAGE, [1, 1]);
+const target = path.resolve(named);
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -43,14 +47,16 @@ const bundle = async (folder: string): Promise<void> => {
   });
 };
 
+/** The name that `folderOfBuild` gives, and that of a bundle that was cut off: nothing else beside them is ours to remove. */
+const BUNDLE = /^[0-9a-f]{16}(?:\.|$)/;
+
 function removeOld(builds: string): void {
-  for (const name of readdirSync(builds)) {
+  for (const name of readdirSync(builds).filter((one) => BUNDLE.test(one))) {
     const one = path.join(builds, name);
     if (Date.now() - statSync(one).mtimeMs > WEEK_MS) rmSync(one, { recursive: true, force: true });
   }
 }
 
-const [, , target = ''] = process.argv;
 mkdirSync(path.dirname(target), { recursive: true });
 removeOld(path.dirname(target));
 const code = `${target}.code.${process.pid}`;

@@ -11,7 +11,13 @@ import { parseNetworks } from '../packages/server/src/chains/evm/networks-file.t
 import { tokenAddress } from '../test/nodes/solana-client.ts';
 import { findAnvil, NO_ANVIL } from './anvil.ts';
 import { connect, PAYER, PAYER_FUNDS } from './local-chain.ts';
-import { type LocalEntry, readNetworksFile, removeNetworksFile, writeNetworksFile } from './networks-file.ts';
+import {
+  type LocalEntry,
+  type LocalNetworks,
+  readNetworksFile,
+  removeNetworksFile,
+  writeNetworksFile,
+} from './networks-file.ts';
 import { ROOT } from './step.ts';
 
 const SCRIPT = path.join(ROOT, 'scripts/chains.ts');
@@ -56,6 +62,11 @@ describe('what npm run chains refuses, each in one line', () => {
       ['pay', '--page', 'http://127.0.0.1:9/checkout/x'],
       /^chains: nothing answers at http:\/\/127\.0\.0\.1:9: is the store running\?\n$/,
     ],
+    [
+      ['pay', '--page', 'http://127.0.0.1:9/checkout/x', '--network', 'btc'],
+      /^chains: --network takes erc20, trc20, spl, not "btc"\n$/,
+    ],
+    [['approve', '--amount', '1', '--network', 'spl'], /^chains: there is no Collector on Solana.*\n$/],
     [['fund', '--file', missing], /^chains: --tank is missing: .*\n$/],
     [['--tank', '0x12', '--port', '0'], /^chains: --tank takes the gas tank's address.*, not "0x12"\n$/],
     [
@@ -91,6 +102,7 @@ test('--help prints every option', () => {
     'tank',
     'page',
     'to',
+    'network',
     'amount',
     'token',
     'blocks',
@@ -105,6 +117,7 @@ if (!there) console.log(`skipped: ${NO_ANVIL}`);
 describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
   let node: ChildProcess;
   let printed = '';
+  let networks: LocalNetworks;
   let network: LocalEntry;
 
   beforeAll(async () => {
@@ -115,13 +128,15 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
       printed += chunk.toString();
     });
     await vi.waitUntil(() => printed.endsWith('}\n'), { timeout: 50_000, interval: 100 });
-    network = readNetworksFile(file);
+    networks = readNetworksFile(file);
+    network = networks.erc20;
   });
   afterAll(() => node?.kill('SIGKILL'));
 
   test('the file names the chain, tokens and contracts that are there', async () => {
     const client = connect(network.endpoints[0].url);
-    expect(JSON.parse(printed)).toMatchObject({ file, network });
+    expect(JSON.parse(printed)).toMatchObject({ file, networks });
+    expect(parseNetworks(readFileSync(file, 'utf8')).mistakes).toEqual([]);
     expect(await client.getChainId()).toBe(network.chain_id);
     expect((await client.getBlock({ blockNumber: 0n })).hash).toBe(network.genesis_hash);
     for (const [symbol, { address, decimals }] of Object.entries(network.tokens)) {
@@ -152,48 +167,30 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
   });
 
   test('beside it a Solana has final tokens and a payer with funds', async () => {
-    const { solana } = JSON.parse(printed) as {
-      solana: {
-        entry: object;
-        url: string;
-        genesis_hash: string;
-        tokens: Record<string, Address>;
-        payer: { address: Address };
-      };
-    };
-    const both = parseNetworks(JSON.stringify({ networks: { erc20: network, spl: solana.entry } }));
-    expect(both).toMatchObject({ mistakes: [], networks: { spl: { genesisHash: solana.genesis_hash } } });
-    const rpc = createSolanaRpc(solana.url);
-    expect(await rpc.getGenesisHash().send()).toBe(solana.genesis_hash);
+    const { solana_payer: payer } = JSON.parse(printed) as { solana_payer: { address: Address } };
+    const { endpoints, genesis_hash, tokens } = networks.spl;
+    const { url } = endpoints[0];
+    const rpc = createSolanaRpc(url);
+    expect(await rpc.getGenesisHash().send()).toBe(genesis_hash);
     const held = async (mint: Address) =>
-      (await rpc.getTokenAccountBalance(await tokenAddress(solana.payer.address, mint)).send()).value.amount;
-    for (const symbol of ['USDT', 'USDC'])
-      expect(await held(address(solana.tokens[symbol] ?? ''))).toBe(PAYER_FUNDS.toString());
-    expect((await rpc.getBalance(solana.payer.address).send()).value).toBe(100_000_000_000n);
-    const { status, stderr } = run(...FREE_PORTS, '--solana-port', new URL(solana.url).port, '--file', file);
+      (await rpc.getTokenAccountBalance(await tokenAddress(payer.address, mint)).send()).value.amount;
+    for (const token of Object.values(tokens))
+      expect(await held(address(token.address))).toBe(PAYER_FUNDS.toString());
+    expect((await rpc.getBalance(payer.address).send()).value).toBe(100_000_000_000n);
+    const { status, stderr } = run(...FREE_PORTS, '--solana-port', new URL(url).port, '--file', file);
     expect(status).toBe(1);
-    expect(stderr).toBe(`chains: port ${new URL(solana.url).port} is taken: give another --solana-port\n`);
+    expect(stderr).toBe(`chains: port ${new URL(url).port} is taken: give another --solana-port\n`);
   });
 
   test('and a Tron has solid tokens and a payer with funds', async () => {
-    const { tron } = JSON.parse(printed) as {
-      tron: {
-        url: string;
-        genesis_hash: string;
-        entry: object;
-        tokens: Record<string, string>;
-        collector: string;
-        payer: { address: string };
-      };
-    };
-    const both = parseNetworks(JSON.stringify({ networks: { erc20: network, trc20: tron.entry } }));
-    expect(both).toMatchObject({ mistakes: [], networks: { trc20: { genesisHash: tron.genesis_hash } } });
-    const tronWeb = new TronWeb({ fullHost: tron.url });
-    expect((await tronWeb.trx.getBlockByNumber(0)).blockID).toBe(tron.genesis_hash);
-    const { address } = tron.payer;
-    for (const symbol of ['USDT', 'USDC']) {
+    const { tron_payer: payer } = JSON.parse(printed) as { tron_payer: { address: string } };
+    const { endpoints, genesis_hash, tokens, contracts } = networks.trc20;
+    const tronWeb = new TronWeb({ fullHost: endpoints[0].url });
+    expect((await tronWeb.trx.getBlockByNumber(0)).blockID).toBe(genesis_hash);
+    const { address } = payer;
+    for (const token of Object.values(tokens)) {
       const held = await tronWeb.transactionBuilder.triggerConfirmedConstantContract(
-        tron.tokens[symbol] ?? '',
+        token.address,
         'balanceOf(address)',
         {},
         [{ type: 'address', value: address }],
@@ -201,7 +198,7 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
       );
       expect(BigInt(`0x${held.constant_result[0]}`)).toBe(PAYER_FUNDS);
     }
-    expect((await tronWeb.trx.getContract(tron.collector)).name).toBe('Collector');
+    expect((await tronWeb.trx.getContract(contracts.collector)).name).toBe('Collector');
     expect(await tronWeb.trx.getBalance(address)).toBe(100_000_000_000);
     const { timestamp } = (await tronWeb.trx.getCurrentBlock()).block_header.raw_data;
     expect(Math.abs(Date.now() - timestamp)).toBeLessThan(600_000);
@@ -212,12 +209,37 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
     const { sweeper: before } = network.contracts;
     const { status, stdout } = run('fund', '--tank', tank, '--file', file, '--json');
     expect(status).toBe(0);
-    const { sweeper } = readNetworksFile(file).contracts;
-    expect(JSON.parse(stdout)).toEqual({ tank, ether: '10', sweeper });
+    const { sweeper } = readNetworksFile(file).erc20.contracts;
+    expect(JSON.parse(stdout)).toEqual({ tank, network: 'erc20', balance: '10', sweeper });
     expect(sweeper).not.toBe(before);
     const client = connect(network.endpoints[0].url);
     expect(await client.getCode({ address: sweeper })).toBeDefined();
     expect(await client.getAutomine()).toBe(false);
+  });
+
+  test("wallets of Tron and Solana pay by their address, and gas tanks get their network's coin", () => {
+    const { tron_payer: tron, solana_payer: solana } = JSON.parse(printed) as {
+      [payer: string]: { address: string };
+    };
+    for (const [network, to = ''] of [
+      ['trc20', tron?.address],
+      ['spl', solana?.address],
+    ]) {
+      const sent = run('pay', '--to', to, '--amount', '1.5', '--file', file, '--json');
+      expect(sent).toMatchObject({ status: 0, stderr: '' });
+      expect(JSON.parse(sent.stdout)).toMatchObject({ network, amount: '1.5', to, token: 'USDT' });
+    }
+    const tank = 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH';
+    const given = run('fund', '--tank', tank, '--file', file, '--json');
+    expect(JSON.parse(given.stdout)).toEqual({ tank, network: 'trc20', balance: '5000' });
+    const payer = 'GsbwXfJraMomNxBcjYLcG3mxkBUiyWXAB32fGbSMQRdW';
+    const paid = run('fund', '--tank', payer, '--file', file, '--json');
+    expect(JSON.parse(paid.stdout)).toEqual({ tank: payer, network: 'spl', balance: '5' });
+    const allowed = run('approve', '--amount', '2', '--network', 'trc20', '--file', file, '--json');
+    expect(JSON.parse(allowed.stdout)).toMatchObject({
+      network: 'trc20',
+      spender: networks.trc20.contracts.collector,
+    });
   });
 
   test('a payment waits for a block that is mined by hand, and is final four blocks later', async () => {
@@ -293,9 +315,9 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
   });
 
   test("a later node's file is not removed by an earlier one", () => {
-    writeNetworksFile(file, { ...network, genesis_hash: '0x01' });
-    removeNetworksFile(file, network);
-    expect(readNetworksFile(file).genesis_hash).toBe('0x01');
+    writeNetworksFile(file, { ...networks, erc20: { ...network, genesis_hash: '0x01' } });
+    removeNetworksFile(file, networks);
+    expect(readNetworksFile(file).erc20.genesis_hash).toBe('0x01');
     expect(run('mine', '--file', file).stderr).toMatch(/^chains: nothing answers at .*\n$/);
   });
 });

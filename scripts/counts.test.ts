@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closingLine, readClosingLine, sum } from './counts.ts';
+import { closingLine, failureLine, readClosingLine, readFailures, sum } from './counts.ts';
 
 test('the closing line always holds all three numbers and reads back', () => {
   const counts = { passed: 3, failed: 0, skipped: 0 };
@@ -19,4 +19,15 @@ test('runs add up', () => {
   ];
   expect(sum(parts)).toEqual({ passed: 11, failed: 22, skipped: 33 });
   expect(sum([])).toEqual({ passed: 0, failed: 0, skipped: 0 });
+});
+
+test('what failed is read back, a line each, with the first line of the reason', () => {
+  const lines = [
+    failureLine('test/a.test.ts > adds', 'expected 1\nto be 2'),
+    failureLine('test/b.test.ts > waits'),
+  ];
+  expect(lines[0]).toBe('failed: test/a.test.ts > adds: expected 1');
+  expect(readFailures(['Tests  2 failed', ...lines, '0 passed, 2 failed, 0 skipped'].join('\n'))).toEqual(
+    lines,
+  );
 });

@@ -27,3 +27,15 @@ export function sum(parts: readonly Counts[]): Counts {
     { passed: 0, failed: 0, skipped: 0 },
   );
 }
+
+const FAILED_MARK = 'failed: ';
+
+/** A line for each thing that failed, which stands before the closing line: a long run is read from its end. */
+export function failureLine(what: string, why = ''): string {
+  const [reason = ''] = why.trim().split('\n', 1);
+  return `${FAILED_MARK}${what}${reason === '' ? '' : `: ${reason}`}`;
+}
+
+export function readFailures(output: string): string[] {
+  return output.split('\n').filter((line) => line.startsWith(FAILED_MARK));
+}

@@ -10,7 +10,7 @@ const USAGE = `npm run fuzz -- [options]
   database of its own, and checks every answer against the document.
 
   --seed <n>       0 to 4294967295; the same seed sends the same requests (another one each time)
-  --requests <n>   how many (1500)
+  --requests <n>   how many (600)
   --index <n>      one case of the seed alone, as a finding names it
   --json           prints nothing but the report, as JSON
   --help`;

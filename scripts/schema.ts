@@ -3,11 +3,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../packages/embedded-postgres/src/index.ts';
+import { wordsOf } from '../packages/pages/src/words.ts';
 import { migrateAll } from '../packages/server/src/app.ts';
 import { describeSchema } from './schema-text.ts';
 import { ROOT } from './step.ts';
 
-/** Writes packages/server/schema.sql from a fresh database that has every migration. */
+wordsOf(
+  `node scripts/run.js scripts/schema.ts
+  Writes packages/server/schema.sql from a fresh database that has every migration.`,
+  [0, 0],
+);
 const folder = await mkdtemp(path.join(tmpdir(), 'florin-schema-'));
 const postgres = await startPostgres({ dataDir: path.join(folder, 'postgres'), durable: false });
 try {

@@ -8,30 +8,49 @@ const PACKAGES = path.join(ROOT, 'packages');
 const BUDGETS: Readonly<Record<string, number>> = {
   cli: 6_700,
   // Reports: Home, the statement of a period. The helpers of the sandbox, and the operator's pages. What a document brings.
-  console: 9_700,
+  // And settings, of stores and of the installation; branding, with two people at once. Parts of a payment are refunded, what is
+  // under way is signed late, and invitations go by mail.
+  // What is left to refund, of each transfer; and until when an approval can be given, and what waits for a signature.
+  // All that happened to a payment, customers and their portals, ends of subscriptions, and whose role may open a page.
+  // What runs: heights of networks, endpoints, versions. And merchants that an operator or auditor looks at.
+  // Money that operators decide about.
+  // With what falls due against what a wallet holds, and each list as a file.
+  console: 12_150,
   // The reader of payout files came here from the command line.
   contract: 3_500,
   'embedded-postgres': 900,
-  // Wallets of three kinds.
-  pages: 6_750,
+  // Wallets of three kinds, which pay and are charged. And the page of a payer without its script. What was sent is waited for.
+  pages: 7_450,
   sdk: 4_000,
   'server/src': 1_500,
   'server/src/audit': 800,
   // Large answers have their own time, for all networks. What payers' wallets sign.
-  // And pages of the risk list.
-  'server/src/chains': 4_050,
+  // And pages of the risk list, endpoints that lag, and reading apart what endpoints differ on. And approvals of payers' wallets.
+  // And what a gas tank lends.
+  // And how far each endpoint is, for people.
+  // How new a reading has to be, and how far an own node is known to be.
+  'server/src/chains': 4_450,
   // What networks with the collector share: terms, typed data, calls, answers and errors, out of the adapter of Ethereum.
   'server/src/chains/collector': 450,
   'server/src/chains/evm': 6_000,
-  'server/src/chains/simulated': 4_100,
-  // What payers' wallets sign, mandates, and charges of them.
-  'server/src/chains/solana': 3_850,
-  // Large blocks are read in parts that are kept. And mandates, with what is tried before charges.
-  'server/src/chains/tron': 3_500,
+  // Hot wallets that a token's issuer has frozen.
+  'server/src/chains/simulated': 4_150,
+  // What payers' wallets sign, mandates, and charges of them. Whose failure it is, and which accounts are there and are closed.
+  // Approvals for wallets of browsers.
+  // Frozen accounts of ours, and mandates into another one.
+  'server/src/chains/solana': 4_200,
+  // Large blocks are read in parts that are kept. Mandates, with what is tried before charges, and states from a block on; approvals for
+  // wallets of browsers. What calls use, by two endpoints. Stake that is lent.
+  // Whom a token's refusal of a charge is about.
+  // One trial for many transfers, several blocks in one call.
+  'server/src/chains/tron': 4_310,
   'server/src/checkout': 2_800,
   // Passkeys, the pages of sign-in, and what the operator decides came with the accounts of people; then reports, and
-  // networks that two operators resume.
-  'server/src/console': 7_450,
+  // networks that two operators resume. And settings, branding, amounts that are found; mails to people, fingerprints of
+  // passkeys, turns of reports by merchant.
+  // And what a refund may take, and approvals that are late. Who the people of the audit log are; the search by wallets and by customers;
+  // seized money, which two operators decide about.
+  'server/src/console': 9_000,
   // Accounts of live merchants are opened from the command line and the console.
   'server/src/custody': 1_250,
   'server/src/customers': 500,
@@ -40,11 +59,12 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/invoices': 700,
   'server/src/ledger': 700,
   'server/src/mail': 900,
-  // Metrics, and the same for the operator's pages; the treasury.
-  'server/src/monitoring': 1_150,
+  // Metrics, and the same for the operator's pages; the treasury; heights of networks and what runs; what is staked.
+  'server/src/monitoring': 1_450,
   'server/src/operator': 3_100,
   'server/src/payment-methods': 1_700,
-  'server/src/payments': 5_200,
+  // How far workers have looked.
+  'server/src/payments': 5_250,
   'server/src/payouts': 2_500,
   'server/src/platform': 9_900,
   'server/src/rates': 900,
@@ -54,17 +74,21 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/src/request-log': 1_700,
   // The story of a fresh one.
   'server/src/sandbox': 1_700,
-  // A merchant is made once for each form.
-  'server/src/stores': 2_900,
+  // A merchant is made once for each form. Two people do not overwrite each other's branding.
+  // Votes are listed and taken back.
+  'server/src/stores': 3_050,
   'server/src/subscriptions': 6_300,
   'server/src/tenancy': 500,
   // What an old key may not hold up: moves that are given up, and what is set aside.
   // And what Tron is given TRX for, and asked before: payments and charges alike.
   // And every cause of a stop; and what payers have signed, where whoever signs charges wants it.
-  'server/src/transfers': 9_600,
+  // And shares of a tank that pays for all. And what it lends, which is taken back whatever happens.
+  // And charges that keep the attempt which their signer refused, and wait while a wallet of ours is frozen.
+  // And loans that nobody can read, which are given up with an alarm. And refused sweeps, which give their loans back.
+  'server/src/transfers': 10_300,
   'server/src/webhooks': 2_700,
-  // What payers sign on Solana, and its windows, which no contract keeps.
-  signer: 9_700,
+  // What payers sign on Solana, and its windows, which no contract keeps; and each merchant's share of a day.
+  signer: 9_800,
   site: 1_600,
 };
 

@@ -1,13 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import { type Counts, readClosingLine } from './counts.ts';
+import { type Counts, closingLine, failureLine, readClosingLine, readFailures, sum } from './counts.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
+
+export interface StepCounts extends Counts {
+  /** A line for each thing that failed; without them the step is that thing. */
+  failures?: readonly string[];
+}
 
 /** A step counts as one of what it did; a run of tests as its tests. */
 export interface Step {
   name: string;
-  run: () => Promise<Counts>;
+  run: () => Promise<StepCounts>;
 }
 
 export const PASSED: Counts = { passed: 1, failed: 0, skipped: 0 };
@@ -15,18 +20,22 @@ export const FAILED: Counts = { passed: 0, failed: 1, skipped: 0 };
 export const SKIPPED: Counts = { passed: 0, failed: 0, skipped: 1 };
 
 /** Runs the steps one after the other, also past a failure, so that one run shows everything that is wrong. */
-export async function runSteps(steps: readonly Step[]): Promise<Counts[]> {
-  const results: Counts[] = [];
+export async function runSteps(steps: readonly Step[]): Promise<StepCounts[]> {
+  const results: StepCounts[] = [];
   for (const { name, run } of steps) {
     console.log(`\n== ${name}`);
     const start = performance.now();
     const counts = await run();
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`-- ${name}: ${counts.failed === 0 ? 'ok' : 'FAILED'}, ${seconds} s`);
-    results.push(counts);
+    results.push(counts.failed > 0 ? { failures: [failureLine(name)], ...counts } : counts);
   }
   return results;
 }
+
+/** What a run ends with: a line for each failure, and the closing line. */
+export const endOf = (results: readonly StepCounts[]): string =>
+  [...results.flatMap(({ failures = [] }) => failures), closingLine(sum(results))].join('\n');
 
 interface Finished {
   ok: boolean;
@@ -90,7 +99,9 @@ export function testStep(name: string, args: string[], env: Record<string, strin
     run: async () => {
       const { ok, stdout } = await execute('vitest', ['run', ...args], { env });
       const counts = readClosingLine(stdout) ?? FAILED;
-      return ok || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+      if (ok || counts.failed === 0) return ok ? counts : { ...counts, failed: 1 };
+      const failures = readFailures(stdout).map((line) => `${line} (${name})`);
+      return failures.length > 0 ? { ...counts, failures } : counts;
     },
   };
 }

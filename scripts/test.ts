@@ -1,18 +1,26 @@
 import { createRequire } from 'node:module';
-import { closingLine, sum } from './counts.ts';
+import { sum } from './counts.ts';
 import { testsWithoutDatabase } from './database-tests.ts';
 import { GATES } from './gates.ts';
-import { runSteps, SKIPPED, type Step, testStep } from './step.ts';
+import { endOf, runSteps, SKIPPED, type Step, testStep } from './step.ts';
 
-/** Arguments go to vitest: `npm test -- packages/contract`. */
+const USAGE = `npm test [-- arguments of vitest]
+  Runs the gates, the tests on PostgreSQL 18, and a share of them on PostgreSQL 15; with arguments such as packages/contract
+  the gates and those tests.`;
 const filters = process.argv.slice(2);
+if (filters.includes('--help')) {
+  console.log(USAGE);
+  process.exit(0);
+}
 
 /** Statements of every kind, by the module and through the API; `FLORIN_FULL=1` runs all that reaches a database. */
 const STATEMENTS = [
   'packages/server/',
-  'test/journeys/',
-  'test/subscriptions/',
-  'test/custody/',
+  'test/subscriptions/lifecycle',
+  'test/subscriptions/charges.test',
+  'test/subscriptions/periods',
+  'test/custody/sweeps',
+  'test/custody/deep-reorganisations',
   'test/payouts/lifecycle',
   'test/refunds/lifecycle',
   'test/checkout/payments',
@@ -31,7 +39,6 @@ const SAME_ON_ALL = [
   'test/browser/**',
   'test/cli*.test.ts',
   'test/examples*.test.ts',
-  'test/journeys/subscriptions.test.ts',
   'test/events/listen.test.ts',
   'test/*/commands.test.ts',
   'test/webhooks/outbound-*.test.ts',
@@ -72,4 +79,4 @@ function onPostgres15(): Step {
 const results = await runSteps([...GATES, testStep('tests on PostgreSQL 18', filters), onPostgres15()]);
 const total = sum(results);
 process.exitCode = total.failed === 0 ? 0 : 1;
-console.log(`\n${closingLine(total)}`);
+console.log(`\n${endOf(results)}`);

@@ -104,7 +104,7 @@ describe('signing for the reference page', () => {
 
   test('signatures are limited', async () => {
     const replies = await Promise.all(
-      Array.from({ length: 120 }, () => call('/docs/sign', { origin: url }, toSign)),
+      Array.from({ length: 400 }, () => call('/docs/sign', { origin: url }, toSign)),
     );
     const limited = replies.find(({ status }) => status === 429);
     expect(limited?.headers['retry-after']).toMatch(/^\d+$/);

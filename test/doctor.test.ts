@@ -2,13 +2,12 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DoctorCheck } from '../packages/server/src/operator.ts';
 import { createDatabase } from './database.ts';
 import { florin } from './florin-command.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 120_000 });
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 beforeAll(async () => {

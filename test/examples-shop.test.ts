@@ -8,7 +8,6 @@ import { Receivers } from './webhooks/receiver.ts';
 const EXAMPLE = path.resolve(import.meta.dirname, '..', 'examples', 'checkout-shop.ts');
 const HOOKS = 'https://shop.example/webhooks';
 const POLL = { timeout: 60_000 };
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 let merchant: TestMerchant;

@@ -4,7 +4,7 @@ import { riskCommands, settingCommands } from '../packages/server/src/operator/s
 import { newId } from '../packages/server/src/platform/db/ids/ids.ts';
 import { Fail } from '../packages/server/src/platform/fail.ts';
 import { encodeId } from '../packages/server/src/tenancy/resource-ids.ts';
-import { expectLedgerWhole } from './ledger.ts';
+import { asOwner, expectLedgerWhole } from './ledger.ts';
 import { type Calls, caller, configure, draft, TO } from './payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from './service.ts';
 
@@ -73,6 +73,21 @@ test('every change of a payout is an entry with its cause, and the balances are 
     },
     expect.objectContaining({ currency: 'USDC', available: 1, custody: { erc20: 0, trc20: 1, spl: 0 } }),
   ]);
+  await expectLedgerWhole(service);
+});
+
+test('a coin that the chain lacks is found, though the books were found whole a moment ago', async () => {
+  await expectLedgerWhole(service);
+  const move = (by: number) =>
+    asOwner(
+      service,
+      `update simchain.account set balance = balance + $2
+        where merchant_id = $1 and network = 'spl' and currency = 'USDT' and balance >= 90000000`,
+      [merchant.merchantId, by],
+    );
+  await move(-1);
+  await expect(expectLedgerWhole(service)).rejects.toThrow('differences');
+  await move(1);
   await expectLedgerWhole(service);
 });
 

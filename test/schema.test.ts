@@ -21,6 +21,7 @@ const NOT_OF_TENANTS: Record<string, string> = {
   'public.risk_address': 'network',
   'public.chain_account': 'network',
   'public.gas_tank': 'network',
+  'public.live_network': 'network',
   'public.deposit_owner': 'watch',
   'public.wallet': 'sender',
   'public.wallet_sequence': 'sender',

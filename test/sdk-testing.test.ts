@@ -4,8 +4,6 @@ import path from 'node:path';
 import { startSandbox } from '@florin/sdk/testing';
 import { expect, test, vi } from 'vitest';
 
-vi.setConfig({ testTimeout: 240_000 });
-
 test("a shop's test pays itself in a sandbox of its own, which is gone afterwards", async () => {
   vi.stubEnv('DATABASE_URL', 'postgres://127.0.0.1:1/production');
   const sandbox = await startSandbox({ readyWithinMs: 180_000 });

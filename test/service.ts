@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
 import type { LiveConfig, SimulatedTiming } from '../packages/server/src/chains/index.ts';
 import { openLiveAccount } from '../packages/server/src/custody/index.ts';
-import type { MailConfig } from '../packages/server/src/platform/config.ts';
+import { type MailConfig, readConfig } from '../packages/server/src/platform/config.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/fund.ts';
@@ -116,7 +116,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const workers: JobWorker[] = [];
   const serveOn = async (on: App, rate: { perSecond: number; burst: number }) => {
     let address = '';
-    const server = createApiServer(on, { publicUrl: () => address, rate, checkAnswers: true });
+    const { described: processSettings } = readConfig({ DATABASE_URL: url }, {}, { logLevel: 'silent' });
+    const own = { publicUrl: () => address, rate, checkAnswers: true, processSettings };
+    const server = createApiServer(on, own);
     servers.push(server);
     address = await server.listen({ host: '127.0.0.1', port: 0 });
     return address;

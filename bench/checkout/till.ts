@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Network } from '@florin/contract/money';
 import pg from 'pg';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { scanDeposits } from '../../packages/server/src/payments/deposits/scan-deposits.ts';
@@ -19,14 +20,14 @@ const RUN: JobRun = {
   signal: new AbortController().signal,
 };
 
-/** A payment that waits for its payer, as creation and choice of an option leave it: many at once. */
-const OPEN = `
+/** Many payments at once, as creating a session and choosing an option leave them; `status` may be that of one that ended. */
+const INSERT = `
   with due as (
     select * from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as d (payment_id, session_id, address, index)
   ), payments as (
     insert into payment (merchant_id, payment_id, store_id, session_id, amount, currency, status, chosen_currency,
       chosen_network, expires_at, created_at)
-    select $1::uuid, payment_id, $2::uuid, session_id, $7::bigint, 'USDT', 'pending', 'USDT', '${NETWORK}',
+    select $1::uuid, payment_id, $2::uuid, session_id, $7::bigint, 'USDT', $10, 'USDT', $9,
       $8::bigint, $8::bigint - ${DAY_SECONDS} from due
   ), sessions as (
     insert into checkout_session (merchant_id, session_id, store_id, payment_id, page_token, options, created_at)
@@ -34,13 +35,41 @@ const OPEN = `
   ), options as (
     insert into payment_option (merchant_id, payment_id, currency, network, address, watch, exchange_rate, pay_amount,
       quote_ends_at, chosen_at)
-    select $1::uuid, payment_id, 'USDT', '${NETWORK}', address, address, '1', $7::bigint, $8::bigint,
+    select $1::uuid, payment_id, 'USDT', $9, address, address, '1', $7::bigint, $8::bigint,
       $8::bigint - ${DAY_SECONDS} from due
   ), cursors as (
-    insert into deposit_cursor (merchant_id, network) values ($1::uuid, '${NETWORK}') on conflict do nothing
+    insert into deposit_cursor as c (merchant_id, network, next_address_index)
+    values ($1::uuid, $9, cardinality($5::text[])) on conflict (merchant_id, network) do update
+    set next_address_index = c.next_address_index + excluded.next_address_index
   )
   insert into deposit_address (merchant_id, network, watch, payment_id, currency, address_index)
-  select $1::uuid, '${NETWORK}', address, payment_id, 'USDT', index from due`;
+  select $1::uuid, $9, address, payment_id, 'USDT', index from due`;
+
+interface NewPayments {
+  merchantId: string;
+  storeId: string;
+  network: Network;
+  addresses: readonly string[];
+  /** Of the first address. */
+  firstIndex: number;
+  /** Unix seconds. */
+  expiresAt: number;
+  status: 'pending' | 'expired';
+}
+
+/** Inserts a payment with a deposit address for each of `addresses`, and moves the cursor's next index on. */
+export async function insertPayments(databaseUrl: string, payments: NewPayments): Promise<void> {
+  const { merchantId, storeId, network, addresses, firstIndex, expiresAt, status } = payments;
+  const ids = () => addresses.map(() => randomUUID());
+  const indexes = addresses.map((_, i) => firstIndex + i);
+  const values = [merchantId, storeId, ids(), ids(), addresses, indexes, DUE, expiresAt, network, status];
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(INSERT, values);
+  // Plans are made for tables of this size.
+  if (addresses.length >= ANALYZE_FROM) await client.query('analyze');
+  await client.end();
+}
 
 /** Opens the service's parts in this process, on a database of their own. */
 export async function openTills(databaseUrl: string): Promise<{ app: App; masterKey: Buffer }> {
@@ -74,18 +103,20 @@ export class Till {
   /** @returns the addresses of so many further payments */
   async openPayments(count: number): Promise<string[]> {
     const chain = this.#app.chains.sandbox(this.#merchantId, NETWORK);
-    const indexes = Array.from({ length: count }, () => this.#index++);
+    const firstIndex = this.#index;
+    this.#index += count;
+    const indexes = Array.from({ length: count }, (_, i) => firstIndex + i);
     const places = await Promise.all(indexes.map((index) => chain.depositAddress({ index })));
     const addresses = places.map(({ address }) => address);
-    const ids = () => indexes.map(() => randomUUID());
-    const expiresAt = this.#app.clock.nowSeconds() + DAY_SECONDS;
-    const client = new pg.Client({ connectionString: this.#app.databaseUrl });
-    await client.connect();
-    const values = [this.#merchantId, this.#storeId, ids(), ids(), addresses, indexes, DUE, expiresAt];
-    await client.query(OPEN, values);
-    // Plans are made for tables of this size.
-    if (count >= ANALYZE_FROM) await client.query('analyze');
-    await client.end();
+    await insertPayments(this.#app.databaseUrl, {
+      merchantId: this.#merchantId,
+      storeId: this.#storeId,
+      network: NETWORK,
+      addresses,
+      firstIndex,
+      expiresAt: this.#app.clock.nowSeconds() + DAY_SECONDS,
+      status: 'pending',
+    });
     return addresses;
   }
 

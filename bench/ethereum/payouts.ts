@@ -1,17 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { post } from '../../packages/server/src/ledger/index.ts';
-import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Call } from '../../test/chains/evm/faulty-node.ts';
 import { freshAddress } from '../../test/contracts/local-node.ts';
 import type { BenchServer } from '../database.ts';
+import { batchOf, credit } from '../networks/batch.ts';
 import { interleave } from '../rounds.ts';
 import type { Findings, RunOptions } from '../rows.ts';
 import { type Store, withStore } from './store.ts';
 
 const ITEMS = 200;
-/** With fees a batch is 202 tokens. */
-const BALANCE = 100_000_000_000n;
 /** A call that pays 200 is longer than any other transaction of ours. */
 const CALL_CHARACTERS = 10_000;
 
@@ -21,7 +17,7 @@ const isPayout = ({ method, params: [raw] }: Call) =>
 /** Row 18d: from the call that submits a batch of 200, which writes the job, until the node has taken the transaction. */
 export async function measurePayouts(server: BenchServer, options: RunOptions): Promise<Findings> {
   return await withStore(server, async (store) => {
-    await credit(store);
+    await credit(store, 'erc20', 'USDT');
     await store.service.startWorker();
     // The first one gets an allowance before.
     await payOut(store, 0);
@@ -39,24 +35,10 @@ export async function measurePayouts(server: BenchServer, options: RunOptions): 
   });
 }
 
-/** Coins that the hot wallet holds become the merchant's. */
-async function credit({ service: { app }, merchant: { merchantId } }: Store): Promise<void> {
-  const cause = { type: 'fund', id: randomUUID() } as const;
-  const coins = { debit: 'custody:erc20', credit: 'available', currency: 'USDT', network: 'erc20' } as const;
-  await transact(app.db, (tx) =>
-    post(tx, merchantId, [{ ...coins, amount: BALANCE, cause }], app.clock.nowSeconds()),
-  );
-}
-
 /** @returns seconds until the node has taken it; the batch is completed then */
 async function payOut({ world, node, merchant: { sdk } }: Store, from: number): Promise<number> {
-  const items = Array.from({ length: ITEMS }, (_, i) => ({
-    real_name: 'Ada Lovelace',
-    network: 'erc20' as const,
-    address: freshAddress(from + i),
-    amount: '0.01',
-  }));
-  const { batch_id: id } = await sdk.payouts.create({ currency: 'USDT', items });
+  const recipients = Array.from({ length: ITEMS }, (_, i) => freshAddress(from + i));
+  const { batch_id: id } = await sdk.payouts.create(batchOf(recipients, 'erc20', 'USDT'));
   const { promise: taken, resolve } = Promise.withResolvers<number>();
   node.lie = (call) => {
     if (isPayout(call)) resolve(performance.now());

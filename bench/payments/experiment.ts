@@ -8,7 +8,7 @@ import type { BenchServer } from '../database.ts';
 import { type Filled, ListRounds, type ReadPage } from '../list/rounds.ts';
 import { interleave } from '../rounds.ts';
 import type { Findings, RowId, RunOptions } from '../rows.ts';
-import { fillPayments, namesOf, orderAt } from './fill.ts';
+import { fillPayments, namesOf, orderAt, SENDER } from './fill.ts';
 
 const SMALL = 10_000;
 const LIMIT = 100;
@@ -44,13 +44,20 @@ const reading =
     await viewsOf(db, page.slice(0, limit));
   };
 
+/** Every payment is of this amount, and was sent by one exchange: of so many the newest ones are shown. */
+const OF_MANY = ['19.99', '19.99 USDT', SENDER];
+const NEWEST = 10;
+
 /** What people type into the search, each in turn. */
 const findOne: ReadPage = async ({ db, owner, rows }, nth) => {
   const { id, order, email, txId } = namesOf(rows, nth * 7_919);
   const whole = encodeId('payment', id);
-  const typed = [whole, whole.slice(0, -8), order, email, txId][nth % 5] ?? whole;
-  const found = await search(db, owner, typed);
-  if (!found.some((one) => one.id === whole)) throw new Error(`${typed} does not find ${whole}`);
+  const named = [whole, whole.slice(0, -8), order, email, txId];
+  const typed = [...named, ...OF_MANY][nth % (named.length + OF_MANY.length)] ?? whole;
+  const { found } = await search(db, owner, typed);
+  if (OF_MANY.includes(typed)) {
+    if (found.length !== NEWEST) throw new Error(`${typed} finds ${found.length}`);
+  } else if (!found.some((one) => one.id === whole)) throw new Error(`${typed} does not find ${whole}`);
 };
 
 const firstPage: ReadPage = async ({ db, owner }) => {

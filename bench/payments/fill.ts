@@ -4,6 +4,9 @@ import { CREATED_FROM, fillTables, ID, type ListOwner, uuidOf } from '../list/fi
 /** Two payments of each order, as payers begin again. */
 export const orderAt = (rows: number, at: number) => `order-${at % Math.floor(rows / 4)}`;
 
+/** An exchange, which sent every payment. */
+export const SENDER = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 /** What people know a payment of the store by, for the nth of those that were paid. */
@@ -49,7 +52,7 @@ export async function fillPayments(url: string, owner: ListOwner, rows: number):
     `insert into payment_transaction (merchant_id, network, tx_id, index, payment_id, currency, address, sender, amount, kind,
        status, height, seen_at, final_at)
      select merchant_id, 'trc20', md5(payment_id::text) || md5(payment_id::text || 'b'), 0, payment_id, 'USDT',
-       'T' || payment_id, 'Tsender', 19990000, 'counted', 'final', created_at, created_at + 30, created_at + 60
+       'T' || payment_id, '${SENDER}', 19990000, 'counted', 'final', created_at, created_at + 30, created_at + 60
      from payment where status = 'completed'`,
   );
 }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 /// Behaves as USDT on Tron, for tests alone. It differs from TestUSDT in what it returns:
 /// - `transfer` returns false although it succeeds;
-/// - `transferFrom` and `approve` return true.
+/// - `transferFrom` and `approve` return true, until its owner has `transferFrom` return false too, although it succeeds.
 contract TestTronUSDT {
     string public constant name = "Tether USD";
     string public constant symbol = "USDT";
@@ -11,6 +11,7 @@ contract TestTronUSDT {
 
     address public owner = msg.sender;
     bool public paused;
+    bool public denies;
     uint256 public totalSupply;
     mapping(address account => uint256) public balanceOf;
     mapping(address account => mapping(address spender => uint256)) public allowance;
@@ -37,7 +38,7 @@ contract TestTronUSDT {
         require(value <= allowed);
         _transfer(from, to, value);
         if (allowed != type(uint256).max) allowance[from][msg.sender] = allowed - value;
-        return true;
+        return !denies;
     }
 
     function approve(address spender, uint256 value) external returns (bool) {
@@ -65,6 +66,10 @@ contract TestTronUSDT {
 
     function setPaused(bool value) external onlyOwner {
         paused = value;
+    }
+
+    function setDenies(bool value) external onlyOwner {
+        denies = value;
     }
 
     function addBlackList(address user) external onlyOwner {

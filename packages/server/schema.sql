@@ -402,8 +402,11 @@ create table public.gas_tank (
   sender text not null,
   native numeric(39,0) not null,
   read_at bigint not null,
+  stake_free numeric(39,0),
+  stake_lent numeric(39,0),
   constraint gas_tank_pkey PRIMARY KEY (network),
-  constraint gas_tank_native_check CHECK ((native >= (0)::numeric))
+  constraint gas_tank_native_check CHECK ((native >= (0)::numeric)),
+  constraint gas_tank_stake_check CHECK ((((stake_free IS NULL) = (stake_lent IS NULL)) AND (stake_free >= (0)::numeric) AND (stake_lent >= (0)::numeric)))
 );
 
 create table public.idempotency_key (
@@ -546,6 +549,13 @@ CREATE INDEX ledger_entry_cause ON public.ledger_entry USING btree (merchant_id,
 CREATE INDEX ledger_entry_order ON public.ledger_entry USING btree (merchant_id, created_at DESC, entry_id DESC);
 CREATE UNIQUE INDEX ledger_entry_payout_item ON public.ledger_entry USING btree (merchant_id, cause_id, debit, credit) WHERE (cause_type = 'payout_item'::text);
 
+create table public.live_network (
+  network text not null,
+  chain text not null,
+  is_test boolean not null,
+  constraint live_network_pkey PRIMARY KEY (network)
+);
+
 create table public.mail (
   merchant_id uuid not null,
   mail_id uuid not null,
@@ -686,6 +696,7 @@ END)),
   constraint payment_received_amount_check CHECK ((received_amount >= 0)),
   constraint payment_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'frozen'::text])))
 );
+CREATE INDEX payment_amount ON public.payment USING btree (merchant_id, store_id, amount, currency, created_at);
 CREATE INDEX payment_canceled ON public.payment USING btree (merchant_id, store_id, created_at, payment_id) WHERE (exceptions @> '["canceled"]'::jsonb);
 CREATE INDEX payment_currency ON public.payment USING btree (merchant_id, store_id, currency, created_at, payment_id);
 CREATE INDEX payment_customer ON public.payment USING btree (merchant_id, store_id, customer, created_at, payment_id) WHERE (customer IS NOT NULL);
@@ -741,6 +752,7 @@ create table public.payment_method (
   created_at bigint not null,
   subscriptions integer,
   activated_at bigint,
+  elsewhere_since bigint,
   constraint payment_method_pkey PRIMARY KEY (merchant_id, payment_method_id),
   constraint payment_method_merchant_id_network_mandate_id_key UNIQUE (merchant_id, network, mandate_id),
   constraint payment_method_allowance_check CHECK ((allowance >= 0)),
@@ -755,6 +767,7 @@ create table public.payment_method (
 CREATE INDEX payment_method_currency ON public.payment_method USING btree (merchant_id, currency, created_at, payment_method_id);
 CREATE INDEX payment_method_customer ON public.payment_method USING btree (merchant_id, customer_id, created_at, payment_method_id);
 CREATE INDEX payment_method_due ON public.payment_method USING btree (merchant_id, network, next_read_at) WHERE (next_read_at IS NOT NULL);
+CREATE INDEX payment_method_elsewhere ON public.payment_method USING btree (network) WHERE (elsewhere_since IS NOT NULL);
 CREATE INDEX payment_method_list ON public.payment_method USING btree (merchant_id, created_at, payment_method_id);
 CREATE INDEX payment_method_network ON public.payment_method USING btree (merchant_id, network, created_at, payment_method_id);
 CREATE INDEX payment_method_status ON public.payment_method USING btree (merchant_id, status, created_at, payment_method_id);
@@ -828,7 +841,9 @@ CREATE INDEX payment_transaction_final ON public.payment_transaction USING btree
 CREATE INDEX payment_transaction_lost ON public.payment_transaction USING btree (merchant_id, network) WHERE (lost_at IS NOT NULL);
 CREATE INDEX payment_transaction_open ON public.payment_transaction USING btree (merchant_id, network) WHERE (status = 'seen'::text);
 CREATE INDEX payment_transaction_payment ON public.payment_transaction USING btree (merchant_id, payment_id, seen_at, tx_id, index);
+CREATE INDEX payment_transaction_sender ON public.payment_transaction USING btree (merchant_id, sender, payment_id);
 CREATE INDEX payment_transaction_sweep ON public.payment_transaction USING btree (merchant_id, sweep_id) WHERE (sweep_id IS NOT NULL);
+CREATE INDEX payment_transaction_undecided ON public.payment_transaction USING btree (final_at, merchant_id, network, tx_id, index) WHERE ((kind = 'seized'::text) AND (status = 'final'::text) AND (decision IS NULL));
 CREATE INDEX payment_transaction_unswept ON public.payment_transaction USING btree (merchant_id, network, address, currency) WHERE ((status = 'final'::text) AND (swept_amount < amount) AND (kind = ANY (ARRAY['counted'::text, 'wrong_token'::text])));
 
 create table public.payout_batch (
@@ -869,6 +884,7 @@ create table public.payout_batch (
   constraint payout_batch_required_signatures CHECK (((required_signatures >= 0) AND (required_signatures <= required_approvals))),
   constraint payout_batch_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'needs_fix'::text, 'pending'::text, 'pending_approval'::text, 'processing'::text, 'partially_completed'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'rejected'::text])))
 );
+CREATE INDEX payout_batch_amount ON public.payout_batch USING btree (merchant_id, store_id, total_amount, currency, created_at);
 CREATE INDEX payout_batch_key ON public.payout_batch USING btree (merchant_id, idempotency_key);
 CREATE INDEX payout_batch_order ON public.payout_batch USING btree (merchant_id, created_at DESC, batch_id DESC);
 CREATE INDEX payout_batch_status ON public.payout_batch USING btree (merchant_id, status, created_at DESC, batch_id DESC);
@@ -900,6 +916,8 @@ create table public.payout_item (
   constraint payout_item_fee CHECK ((service_fee_amount >= 0)),
   constraint payout_item_status_check CHECK ((status = ANY (ARRAY['valid'::text, 'invalid'::text, 'queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
+CREATE INDEX payout_item_address ON public.payout_item USING btree (merchant_id, address, batch_id);
+CREATE INDEX payout_item_amount ON public.payout_item USING btree (merchant_id, amount, batch_id);
 CREATE UNIQUE INDEX payout_item_id ON public.payout_item USING btree (merchant_id, item_id);
 CREATE INDEX payout_item_look ON public.payout_item USING btree (merchant_id, network, lower(("left"(replace(address, '0x'::text, ''::text), 4) || "right"(address, 4))), address, batch_id) WHERE (status = 'succeeded'::text);
 
@@ -959,6 +977,7 @@ create table public.refund (
   required_signatures integer,
   waiting_for text,
   authors uuid[] not null default '{}'::uuid[],
+  made_by_user uuid,
   constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
   constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
   constraint refund_amount_check CHECK ((amount > 0)),
@@ -1074,6 +1093,7 @@ create table public.solana_mark (
   previous_since bigint not null,
   late_from bigint,
   leaving_since bigint,
+  swept_by uuid,
   constraint solana_mark_pkey PRIMARY KEY (merchant_id, account),
   constraint solana_mark_amount_check CHECK ((amount >= 0)),
   constraint solana_mark_late_from_check CHECK ((late_from >= '-1'::integer)),
@@ -1083,6 +1103,7 @@ create table public.solana_mark (
   constraint solana_mark_reported_at_check CHECK ((reported_at >= '-1'::integer)),
   constraint solana_mark_since_check CHECK ((since >= '-1'::integer))
 );
+CREATE INDEX solana_mark_reported ON public.solana_mark USING btree (merchant_id, reported_at);
 
 create table public.solana_token_account (
   merchant_id uuid not null,
@@ -1091,6 +1112,7 @@ create table public.solana_token_account (
   account text not null,
   constraint solana_token_account_pkey PRIMARY KEY (merchant_id, mint, owner)
 );
+CREATE INDEX solana_token_account_account ON public.solana_token_account USING btree (merchant_id, account);
 
 create table public.store (
   merchant_id uuid not null,
@@ -1264,6 +1286,7 @@ create table public.transfer_attempt (
   fee_payer text,
   openings numeric(39,0),
   refused_at bigint,
+  share_at bigint,
   constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
   constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
   constraint transfer_attempt_openings_check CHECK ((openings >= (0)::numeric)),
@@ -1288,6 +1311,7 @@ create table public.transfer_hold (
   reason text not null,
   held_at bigint not null,
   until bigint not null,
+  attempt_id uuid,
   constraint transfer_hold_pkey PRIMARY KEY (merchant_id, group_id),
   constraint transfer_hold_check CHECK ((until >= held_at))
 );

@@ -4,6 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import * as jsqr from 'jsqr';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { tellOnFailure } from '../tell-on-failure.ts';
 
 /** What a shop asks for in the tests of the payer's page. */
 export const ORDER = {
@@ -23,6 +24,8 @@ const SCREENSHOTS =
   process.env.FLORIN_SCREENSHOTS && path.resolve(process.env.FLORIN_SCREENSHOTS, 'checkout');
 
 const PHONE = { width: 390, height: 844 };
+/** What comes in seconds takes longer on a machine that does much else; the state of an installation is read again the later the slower it is. */
+const WAIT_MS = 120_000;
 const GRAVE = new Set(['serious', 'critical']);
 /** What depends on the colours of a page, which are all that dark mode changes. */
 const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
@@ -55,6 +58,7 @@ export function driver(browser: () => Browser) {
     { initScript, prepare, ...options }: BrowserContextOptions & Preparation = {},
   ): Promise<Payer> => {
     const context = await browser().newContext({ viewport: PHONE, locale: 'en-US', ...options });
+    context.setDefaultTimeout(WAIT_MS);
     const page = await context.newPage();
     await prepare?.(page);
     if (initScript !== undefined) await page.addInitScript(initScript);
@@ -72,6 +76,7 @@ export function driver(browser: () => Browser) {
       faults.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
+    tellOnFailure(() => whatIsShown({ page, faults }));
     await page.goto(url);
     return { page, faults };
   };
@@ -80,7 +85,13 @@ export function driver(browser: () => Browser) {
     if (SCREENSHOTS) await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: true });
   };
 
-  return { open, keep };
+  return { open, keep, isKept: Boolean(SCREENSHOTS) };
+}
+
+async function whatIsShown({ page, faults }: Payer): Promise<string> {
+  if (page.isClosed()) return '';
+  const text = await page.innerText('body', { timeout: 1_000 }).catch(String);
+  return `${page.url()} shows "${text.slice(0, 600)}"; faults: ${faults.join(', ') || 'none'}`;
 }
 
 /** A page that waits loads itself again, perhaps while axe reads it. */
@@ -90,7 +101,8 @@ async function analyze(
   tries = 5,
 ): Promise<Awaited<ReturnType<AxeBuilder['analyze']>>> {
   // These pages have no frames of other origins, which is all that the other mode is for; it takes twice the time.
-  const axe = new AxeBuilder({ page }).setLegacyMode();
+  // What is right with a page is not described either.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
   try {
     return await (rules === undefined ? axe : axe.withRules(rules)).analyze();
   } catch (error) {
@@ -106,6 +118,9 @@ export async function graveFaults(page: Page, rules?: string[]): Promise<string[
   return grave.map(({ id, nodes }) => `${id}: ${nodes.map((n) => n.html).join(' ')}`);
 }
 
+const BEYOND_THE_SCREEN = `document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]
+  .filter((element) => element.getBoundingClientRect().right > innerWidth).map((element) => element.outerHTML.slice(0, 200))`;
+
 /** What axe finds that keeps people out, in light and in dark; and that nothing is wider than a small phone. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
@@ -114,6 +129,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await graveFaults(page), 'light').toEqual([]);
   const before = page.viewportSize() ?? PHONE;
   await page.setViewportSize({ width: 320, height: 640 });
+  expect(await page.evaluate(BEYOND_THE_SCREEN), 'wider than a small phone').toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
   await page.setViewportSize(before);
 }

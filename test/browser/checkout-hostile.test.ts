@@ -10,7 +10,7 @@ import { startService, type TestMerchant, type TestService } from '../service.ts
 import { driver, readQr } from './checkout-driver.ts';
 import { hasChromium, openBrowser, openWithExtension } from './chromium.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const EXTENSION = path.resolve(import.meta.dirname, '..', 'fixtures', 'hostile-extension');
 const OPTIONS = ['USDT:erc20', 'USDT:trc20', 'USDT:spl', 'USDC:erc20', 'USDC:trc20', 'USDC:spl'] as const;
 const DESCRIPTION_MAX = 500;

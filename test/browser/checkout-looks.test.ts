@@ -9,7 +9,7 @@ import { driver, expectAccessible, ORDER } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { expectLooks } from './looks.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const LARGEST_PAINT_MS_MAX = 1_000;
 const DESKTOP = { width: 1280, height: 900 };
 /** A desktop at 400 %. */

@@ -5,7 +5,7 @@ import { BLOCKS_BY_HAND, startService, type TestMerchant, type TestService } fro
 import { driver, expectAccessible, ORDER } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
   let service: TestService;

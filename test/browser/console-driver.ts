@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TOTP } from 'otpauth';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { users } from '../../packages/server/src/console/accounts/index.ts';
 import { linkOf } from '../../packages/server/src/console/index.ts';
@@ -13,6 +13,7 @@ import { openBrowser } from './chromium.ts';
 
 export const PASSWORD = 'gravel-otter-lantern';
 export const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
 export const HOSTILE = `<img src=x onerror="document.title='taken'">`;
 
 interface Console {
@@ -37,9 +38,42 @@ export async function addPasskeyDevice(page: Page): Promise<void> {
   });
 }
 
+const TABS_MAX = 200;
+
+/** As somebody without a mouse: Tab until it has the focus. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let tabs = 0; tabs < TABS_MAX; tabs++) {
+    if ((await target.and(page.locator(':focus')).count()) > 0) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not reach ${target.toString()}`);
+}
+
+/** With the keyboard alone. */
+export const byKeys = {
+  press: async (page: Page, target: Locator) => {
+    await tabTo(page, target);
+    await page.keyboard.press('Enter');
+  },
+  /** Replaces what the field holds. */
+  type: async (page: Page, target: Locator, text: string) => {
+    await tabTo(page, target);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type(text);
+  },
+};
+
+/** A passkey as second factor, on the account page. */
+async function addPasskey(page: Page): Promise<void> {
+  await addPasskeyDevice(page);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('Your passkey is set up.').waitFor();
+}
+
 /** People of a merchant who use the console in a browser. */
 export function consoleDriver(get: () => Console) {
-  const { open, keep } = driver(() => get().browser);
+  const { open, keep, isKept } = driver(() => get().browser);
 
   const base = () => {
     const { service, merchant } = get();
@@ -59,6 +93,28 @@ export function consoleDriver(get: () => Console) {
     return (await page.locator('#codes').innerText()).split('\n');
   }
 
+  /** Somebody who comes in by the link of an invitation, with an authenticator app or, on a `phone`, by a passkey. */
+  async function comeBy(
+    link: string,
+    role: string,
+    options: { viewport?: typeof PHONE; isPhone?: boolean } = {},
+  ) {
+    const { isPhone = false, ...context } = options;
+    const opened = await open(link, { viewport: isPhone ? PHONE : DESKTOP, ...context });
+    const { page } = opened;
+    await page
+      .locator('#come')
+      .getByLabel(/Password/)
+      .fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    if (isPhone) await addPasskey(page);
+    const codes = isPhone || role === 'viewer' ? [] : await setFactorUp(page);
+    await page.getByRole('link', { name: 'Open the console' }).click();
+    const isOfInstallation = INSTALLATION_ROLES.some((one) => one === role);
+    await page.getByRole('heading', { name: isOfInstallation ? 'Health' : 'Home' }).waitFor();
+    return { ...opened, codes };
+  }
+
   /** A page of somebody with a role, who has given their second factor. */
   async function signIn(role: string, options = {}) {
     const { service, merchant } = get();
@@ -66,30 +122,22 @@ export function consoleDriver(get: () => Console) {
     const merchantId = isOfInstallation ? NIL_ID : merchant.merchantId;
     const email = `${role}-${randomUUID()}@example.com`;
     const { token, userId } = await users.inviteUser(service.app, { merchantId, email, role });
-    const opened = await open(linkOf(service.baseUrl, token), { viewport: DESKTOP, ...options });
-    await opened.page
-      .locator('#come')
-      .getByLabel(/Password/)
-      .fill(PASSWORD);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
-    const codes = role === 'viewer' ? [] : await setFactorUp(opened.page);
-    await opened.page.getByRole('link', { name: 'Open the console' }).click();
-    await opened.page.getByRole('heading', { name: isOfInstallation ? 'Health' : 'Home' }).waitFor();
-    return { ...opened, userId, email, codes };
+    return { ...(await comeBy(linkOf(service.baseUrl, token), role, options)), userId, email };
   }
 
   const looks = async (page: Page, name: string) => {
     await keep(page, `console-${name}`);
     await expectAccessible(page);
+    if (!isKept) return;
     await page.emulateMedia({ colorScheme: 'dark' });
     await keep(page, `console-${name}-dark`);
     await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 390, height: 844 });
+    await page.setViewportSize(PHONE);
     await keep(page, `console-${name}-phone`);
     await page.setViewportSize(DESKTOP);
   };
 
-  return { open, keep, base, signIn, looks };
+  return { open, keep, base, comeBy, signIn, looks };
 }
 
 /** A service with a merchant, and a browser, for the tests of a file. */

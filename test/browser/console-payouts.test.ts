@@ -8,7 +8,7 @@ import { startService, type TestMerchant, type TestService } from '../service.ts
 import { hasChromium, openBrowser } from './chromium.ts';
 import { addPasskeyDevice, consoleDriver, HOSTILE, PASSWORD } from './console-driver.ts';
 
-const LONG_MS = 120_000;
+const LONG_MS = 300_000;
 
 describe.skipIf(!hasChromium())('payouts in the console', () => {
   let service: TestService;
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     expect((await merchant.sdk.payouts.list({})).data.map(({ status }) => status).includes('draft')).toBe(
       true,
     );
-    expect([faults, await page.title()]).toEqual([[], 'Florin console']);
+    expect([faults, await page.title()]).toEqual([[], 'From a CSV · Payouts · Florin']);
     await page.context().close();
     const viewer = await signIn('viewer');
     await viewer.page.goto(`${base()}/payouts/import`);
@@ -187,22 +187,24 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await viewer.page.context().close();
   });
 
+  /** A batch that waits for approval. */
+  async function submitted(amount: string): Promise<string> {
+    const { erc20 } = await merchant.sdk.testHelpers.addresses();
+    const { batch_id } = await merchant.sdk.payouts.create(
+      {
+        currency: 'USDT',
+        description: HOSTILE,
+        items: [{ network: 'erc20', address: erc20.succeed, amount, real_name: HOSTILE }],
+      },
+      { idempotencyKey: randomUUID() },
+    );
+    return (await merchant.sdk.payouts.submit(batch_id)).batch_id;
+  }
+
   test('an approver finds what waits, sees whom it pays and decides; finance may not', {
     timeout: LONG_MS,
   }, async () => {
     await configure(service, merchant, { approvalAbove: '1.00' });
-    const { erc20 } = await merchant.sdk.testHelpers.addresses();
-    const submitted = async (amount: string) => {
-      const { batch_id } = await merchant.sdk.payouts.create(
-        {
-          currency: 'USDT',
-          description: HOSTILE,
-          items: [{ network: 'erc20', address: erc20.succeed, amount, real_name: HOSTILE }],
-        },
-        { idempotencyKey: randomUUID() },
-      );
-      return (await merchant.sdk.payouts.submit(batch_id)).batch_id;
-    };
     const { page, faults } = await signIn('approver');
     await page.goto(`${base()}/approvals`);
     await page.getByText('Nothing waits for approval.').waitFor();
@@ -234,9 +236,9 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     await page.getByRole('button', { name: 'Reject' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
     await page.getByText('rejected', { exact: true }).waitFor();
-    expect([faults, await page.title()]).toEqual([[], 'Florin console']);
+    expect([faults, await page.title()]).toEqual([[], `${rejected} · Payouts · Florin`]);
     await page.context().close();
-    await twoSignByPasskey(submitted);
+    await twoSignByPasskey();
     const finance = await signIn('finance');
     await finance.page.goto(`${base()}/payouts/${await submitted('12.37')}`);
     await finance.page.getByText('Waits for approval').waitFor();
@@ -270,7 +272,7 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
   }
 
   /** Two people in two browsers approve one batch, each asked once, by the passkey. */
-  async function twoSignByPasskey(submitted: (amount: string) => Promise<string>): Promise<void> {
+  async function twoSignByPasskey(): Promise<void> {
     await configure(service, merchant, { approvals: '2' });
     const batch = await submitted('12.38');
     const { erc20 } = await merchant.sdk.testHelpers.addresses();
@@ -301,4 +303,47 @@ describe.skipIf(!hasChromium())('payouts in the console', () => {
     }
     await configure(service, merchant, { approvals: '1' });
   }
+
+  test('what somebody signed counts no more once it is under way: the page says so, and they sign by another passkey', {
+    timeout: LONG_MS,
+  }, async () => {
+    await configure(service, merchant, { approvalAbove: '1.00' });
+    const outage = (seconds: number) =>
+      merchant.sdk.testHelpers.controlChain('erc20', { outage_seconds: seconds });
+    const { page, faults, email } = await withPasskey('approver');
+    const batch = await submitted('12.39');
+    await outage(10_000);
+    await page.goto(`${base()}/payouts/${batch}`);
+    const confirm = async (name: string) => {
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await confirm('Approve');
+    await page.getByText('processing', { exact: true }).first().waitFor();
+    expect(await page.getByText('What you sign').count()).toBe(0);
+    await page.goto(new URL('/console/account', base()).href);
+    await page.locator('#passkeys').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByText('The passkey is removed.').waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${base()}/payouts/${batch}`);
+    await other.getByText('You cannot sign it').waitFor();
+    expect(await other.getByRole('button', { name: 'Sign', exact: true }).count()).toBe(0);
+    await other.close();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('Your passkey is set up.').waitFor();
+    await page.goto(`${base()}/payouts/${batch}`);
+    await page.getByText(`${email} has to sign again`).waitFor();
+    await looks(page, 'sign-late');
+    await confirm('Sign');
+    await page.getByText(`${email} has to sign again`).waitFor({ state: 'detached' });
+    const { approvals } = await approvalCommands(service.app, service.baseUrl).verify({ id: batch });
+    expect(approvals).toMatchObject([{ name: email, by: 'passkey', counts_today: true }]);
+    await outage(0);
+    await page.getByText('completed', { exact: true }).first().waitFor();
+    // The removal asked for a proof first.
+    expect(faults.filter((fault) => !fault.includes('status of 403'))).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -1,21 +1,9 @@
 import type { Page } from 'playwright-core';
 import type { Address, Hex } from 'viem';
+import type { LocalClient } from '../../scripts/local-chain.ts';
 import { by } from '../../scripts/local-chain.ts';
-import type { World } from '../chains/evm/world.ts';
 import { account } from '../contracts/local-node.ts';
-
-type Answer = (params: readonly unknown[]) => unknown;
-
-/** As wallets refuse, with a code. */
-export class WalletError extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-export const refusal = () => new WalletError(4001, 'User rejected the request.');
+import { ScriptedWallet, WalletError } from './scripted-wallet.ts';
 
 /** Announces a wallet by EIP-6963, as extensions do, whose answers come from the test. */
 const ANNOUNCE = `(() => {
@@ -35,43 +23,33 @@ const ANNOUNCE = `(() => {
   announce();
 })()`;
 
+/** A local Ethereum. */
+interface Local {
+  client: LocalClient;
+  node: { call(method: string, params: readonly unknown[]): Promise<unknown> };
+}
+
 interface Asked {
   to: Address;
   data: Hex;
 }
 
-/** A wallet of the payer's browser with a real key, on the world's node. It does what it is asked unless a test says otherwise. */
-export class InjectedWallet {
+/** A wallet of the payer's browser with a real key, on the world's node. */
+export class InjectedWallet extends ScriptedWallet<string, readonly unknown[]> {
   readonly account: ReturnType<typeof account>;
-  /** The methods that were called. */
-  readonly calls: string[] = [];
   /** Chains that it knows; it stands on the first one. */
   chains = [31_337];
-  readonly #world: World;
-  readonly #answers = new Map<string, Answer>();
+  readonly #local: Local;
 
-  constructor(world: World, index: number) {
-    this.#world = world;
+  constructor(local: Local, index: number) {
+    super();
+    this.#local = local;
     this.account = account(index);
-  }
-
-  /** From now on it answers a method in another way. */
-  answer(method: string, answer: Answer): void {
-    this.#answers.set(method, answer);
   }
 
   /** Before the page loads. */
   readonly join = async (page: Page): Promise<void> => {
-    await page.exposeFunction('walletRequest', async (method: string, params: readonly unknown[]) => {
-      this.calls.push(method);
-      try {
-        const own = this.#answers.get(method);
-        return { result: await (own === undefined ? this.usual(method, params) : own(params)) };
-      } catch (error) {
-        const { code, message } = Object(error);
-        return { error: { code, message: String(message) } };
-      }
-    });
+    await this.expose(page, 'walletRequest');
     await page.addInitScript(ANNOUNCE);
   };
 
@@ -95,13 +73,13 @@ export class InjectedWallet {
       case 'personal_sign':
         return await this.account.signMessage({ message: { raw: first as Hex } });
       default:
-        return await this.#world.node.call(method, params);
+        return await this.#local.node.call(method, params);
     }
   }
 
   /** Signs and sends; it lies in no block yet. */
   async send({ to, data }: Asked, from = this.account): Promise<Hex> {
-    return await this.#world.client.sendTransaction({ ...by(from, 200_000n), to, data });
+    return await this.#local.client.sendTransaction({ ...by(from, 200_000n), to, data });
   }
 
   #switchTo(chain: number): null {

@@ -7,7 +7,7 @@ import { startService, type TestMerchant, type TestService } from '../service.ts
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 describe.skipIf(!hasChromium())('the mail inbox in a browser', () => {
   let service: TestService;

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeCommands } from '../../packages/server/src/operator/merchants.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
 import { setMerchantStatus } from '../../packages/server/src/stores/index.ts';
@@ -13,8 +13,7 @@ import { hasChromium, openBrowser } from './chromium.ts';
 import { expectLooks } from './looks.ts';
 import { subscribe } from './subscribed.ts';
 
-const TIMEOUT_MS = 60_000;
-vi.setConfig({ testTimeout: 240_000 });
+const TIMEOUT_MS = 120_000;
 /** Chromium itself reports the status of a mistake and of what is not there. */
 const REFUSALS = /status of 4\d\d/;
 

@@ -1,10 +1,8 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe.skipIf(!hasChromium())('a payment link in a browser', () => {
   let service: TestService;

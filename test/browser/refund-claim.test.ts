@@ -5,7 +5,7 @@ import { startService, type TestService } from '../service.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 describe.skipIf(!hasChromium())("the page behind a refund's link in a browser", () => {
   let service: TestService;

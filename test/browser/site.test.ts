@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApiServer } from '../../packages/server/src/app.ts';
 import { NAVIGATION, urlOf } from '../../packages/site/src/index.ts';
+import { FULL } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
 import { driver, expectAccessible, graveFaults } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
@@ -95,7 +96,8 @@ describe.skipIf(!hasChromium())('the documentation site in a browser', () => {
       await page.goto(`${baseUrl}${urlOf(name)}`);
       if (Number(await page.evaluate('document.documentElement.scrollWidth')) > 320)
         found.push(`${name}: too wide`);
-      found.push(...(await graveFaults(page)).map((fault) => `${name}: ${fault}`));
+      // All are drawn by the same code: axe reads a third of them, and all before a release.
+      if (FULL || at % 3 === 0) found.push(...(await graveFaults(page)).map((fault) => `${name}: ${fault}`));
     }
     expect(found).toEqual([]);
     expect(faults).toEqual([]);

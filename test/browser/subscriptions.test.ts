@@ -6,7 +6,7 @@ import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { subscribe } from './subscribed.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () => {
   let service: TestService;

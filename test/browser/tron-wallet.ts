@@ -1,15 +1,13 @@
 import type { Page } from 'playwright-core';
 import { TronWeb } from 'tronweb';
-import type { TronEnvironment } from '../chains/tron/environment.ts';
-import { keyOf } from '../nodes/tron-stage.ts';
-import { WalletError } from './injected-wallet.ts';
+import { keyOf } from '../nodes/tron-client.ts';
+import { ScriptedWallet } from './scripted-wallet.ts';
 
-type Method = 'connect' | 'chain' | 'sign' | 'send' | 'text';
-type Answer = (value: string) => unknown;
+type Method = 'connect' | 'chain' | 'sign' | 'send' | 'text' | 'typed';
 
 /** Puts a wallet of Tron into the page, announced (TIP-6963) or as older ones stand there, whose answers come from the test. */
-const script = (facts: { address: string; isOld: boolean }) => `(() => {
-  const { address, isOld } = ${JSON.stringify(facts)};
+const script = (facts: { isOld: boolean }) => `(() => {
+  const { isOld } = ${JSON.stringify(facts)};
   const ask = async (method, value) => {
     const { result, error } = await window.tronWallet(method, JSON.stringify(value ?? null));
     if (error !== undefined) throw Object.assign(new Error(error.message), { code: error.code });
@@ -21,6 +19,7 @@ const script = (facts: { address: string; isOld: boolean }) => `(() => {
       sign: (transaction) => ask('sign', transaction),
       sendRawTransaction: (signed) => ask('send', signed),
       signMessageV2: (text) => ask('text', text),
+      _signTypedData: (domain, types, value) => ask('typed', { domain, types, value }),
       getBlockByNumber: () => ask('chain'),
     },
   };
@@ -29,7 +28,7 @@ const script = (facts: { address: string; isOld: boolean }) => `(() => {
     request: async ({ method }) => {
       if (method !== (isOld ? 'tron_requestAccounts' : 'eth_requestAccounts')) throw new Error('no such method: ' + method);
       const answer = await ask('connect');
-      tronWeb.defaultAddress.base58 = address;
+      [tronWeb.defaultAddress.base58] = answer;
       return isOld ? { code: 200, message: 'ok' } : answer;
     },
   };
@@ -44,49 +43,34 @@ const script = (facts: { address: string; isOld: boolean }) => `(() => {
   announce();
 })()`;
 
-/** A wallet of the payer's browser with a real key and the library of Tron's wallets, on the local node. */
-export class InjectedTronWallet {
+/** A wallet of the payer's browser with a real key and the library of Tron's wallets, on the local node. What it is asked is JSON. */
+export class InjectedTronWallet extends ScriptedWallet<Method, string> {
   readonly address: string;
-  /** What it was asked for. */
-  readonly calls: Method[] = [];
   readonly #web: TronWeb;
   readonly #genesis: string;
-  readonly #answers = new Map<Method, Answer>();
 
   /** @param name of its key */
-  constructor(local: TronEnvironment, name: string) {
+  constructor(local: { node: { url: string }; network: { genesisHash: string } }, name: string) {
+    super();
     const { secret, address } = keyOf(name);
     this.address = address;
     this.#web = new TronWeb({ fullHost: local.node.url, privateKey: secret });
     this.#genesis = local.network.genesisHash;
   }
 
-  /** From now on it answers in another way. */
-  answer(method: Method, answer: Answer): void {
-    this.#answers.set(method, answer);
+  /** Its owner chooses another account in it. */
+  switchTo(address: string): void {
+    this.answer('connect', () => [address]);
   }
 
-  /** The next time it is asked for that, its owner refuses; then it does it. */
-  refuseOnce(method: Method): void {
-    this.#answers.set(method, () => {
-      this.#answers.delete(method);
-      throw new WalletError(4001, 'Confirmation declined by user');
-    });
+  override refuseOnce(method: Method): void {
+    super.refuseOnce(method, 'Confirmation declined by user');
   }
 
   /** Before the page loads. */
   readonly join = async (page: Page, isOld = false): Promise<void> => {
-    await page.exposeFunction('tronWallet', async (method: Method, value: string) => {
-      this.calls.push(method);
-      try {
-        const own = this.#answers.get(method);
-        return { result: await (own === undefined ? this.usual(method, value) : own(value)) };
-      } catch (error) {
-        const { code, message } = Object(error);
-        return { error: { code, message: String(message ?? error) } };
-      }
-    });
-    await page.addInitScript(script({ address: this.address, isOld }));
+    await this.expose(page, 'tronWallet');
+    await page.addInitScript(script({ isOld }));
   };
 
   /** Signs as the library does, which compares the JSON with the bytes and their id, and sends. */
@@ -104,6 +88,8 @@ export class InjectedTronWallet {
         return await trx.sendRawTransaction(given);
       case 'text':
         return trx.signMessageV2(given);
+      case 'typed':
+        return trx._signTypedData(given.domain, given.types, given.value);
     }
   }
 }

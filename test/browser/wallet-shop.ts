@@ -12,7 +12,7 @@ import { InjectedWallet } from './injected-wallet.ts';
 export const PRICE = 25;
 export const UNITS = BigInt(PRICE * TOKEN);
 export const BUTTON = 'Pay with Test Fox';
-export const TIMEOUT_MS = 60_000;
+export const TIMEOUT_MS = 120_000;
 
 /** Whether wallets of browsers can be tried here; prints why not. */
 export const hasWallets = () => hasChromium() && hasAnvil();

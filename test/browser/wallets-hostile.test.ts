@@ -4,7 +4,7 @@ import { account } from '../contracts/local-node.ts';
 import { WITHIN } from '../live/live-store.ts';
 import { refunds } from '../refunds/requests.ts';
 import { expectAccessible } from './checkout-driver.ts';
-import { refusal } from './injected-wallet.ts';
+import { refusal } from './scripted-wallet.ts';
 import { BUTTON, hasWallets, PRICE, TIMEOUT_MS, UNITS, walletShop } from './wallet-shop.ts';
 
 /** Its answers are no promises: each calls back once more with something else, and then fails. */

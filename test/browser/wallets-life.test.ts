@@ -8,7 +8,7 @@ import { advanceLive, seen } from '../journeys/subscription-worlds.ts';
 import { asOwner } from '../ledger.ts';
 import { COLLECTOR } from '../live/live-store.ts';
 import { PayerWallet } from '../live/payer-wallet.ts';
-import { hotOf, rotate, rotationOf } from '../live/rotating.ts';
+import { hotOf, lookAtRotation, rotate, rotationOf } from '../live/rotating.ts';
 import { ok } from '../payouts/requests.ts';
 import { billing, DAY, HOUR, item } from '../subscriptions/billing.ts';
 import { expectAccessible } from './checkout-driver.ts';
@@ -141,8 +141,12 @@ describe.skipIf(!hasWallets())(
       await advanceLive(store, 4 * DAY);
       expect(await api.latest(id)).toMatchObject({ status: 'paid', amount_paid: DEARER });
       expect(await pulledBy()).toEqual([hotOf(0), hotOf(0), hotOf(0), hotOf(1)]);
-      // Once home has moved it ends by itself.
-      await store.until(() => rotationOf(store), { status: 'done', epoch: 1 });
+      // Once home has moved it ends by itself: within an hour, where a look has found that it has not.
+      const looked = async () => {
+        await lookAtRotation(store);
+        return await rotationOf(store);
+      };
+      await store.until(looked, { status: 'done', epoch: 1 });
       const units = await Promise.all([0, 1].map((epoch) => world.balance('USDT', hotOf(epoch))));
       expect(units).toEqual([0n, 3n * BigInt(PRICE) + BigInt(DEARER)]);
 

@@ -5,7 +5,7 @@ import { WITHIN } from '../live/live-store.ts';
 import { PayerWallet, sendPermit } from '../live/payer-wallet.ts';
 import { item } from '../subscriptions/billing.ts';
 import { expectAccessible } from './checkout-driver.ts';
-import { refusal } from './injected-wallet.ts';
+import { refusal } from './scripted-wallet.ts';
 import { PRICE, subscribeDriver } from './subscribe-driver.ts';
 import { hasWallets, TIMEOUT_MS, UNITS, walletShop } from './wallet-shop.ts';
 

@@ -1,9 +1,11 @@
 import { address } from '@solana/kit';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEYS } from '../chains/solana/key-signer.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { SolanaStore } from '../live/solana-store.ts';
 import { refunds } from '../refunds/requests.ts';
+import { billing, item } from '../subscriptions/billing.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { InjectedStandardWallet } from './standard-wallet.ts';
@@ -130,5 +132,106 @@ describe.skipIf(!hasChromium())('a wallet of Solana in the payer’s browser', {
     await keep(page, 'wallet-solana-5-tampered');
     expect(wallet.calls).toEqual(['connect']);
     await page.context().close();
+  });
+
+  /** A payer before the page of a subscription that asks for USDC each day. */
+  async function subscriber(name: string, { sol = SOL, units = 4n * UNITS } = {}) {
+    const { local, service, merchant } = store;
+    const wallet = new InjectedStandardWallet(local, name);
+    if (units > 0n) await local.give('USDC', wallet.address, units);
+    local.node.controls.fund(address(wallet.address), sol);
+    local.mine(1);
+    const calls = billing(service, merchant);
+    const items = [item(PRICE * TOKEN, 'day', 'USDC')];
+    const made = await calls.make({ customer: name, currency: 'USDC', items });
+    const payer = await open(made.checkout_url ?? '', { prepare: wallet.join });
+    return { ...payer, wallet, calls, read: () => calls.read(made.id) };
+  }
+  const begin = (page: Page) => page.getByRole('button', { name: 'Continue with Test Sun' }).click();
+  const give = (page: Page) => page.getByRole('button', { name: 'Sign and approve in Test Sun' }).click();
+
+  test('the payer reads the terms, signs them, approves, and is charged; the portal says how to take it back', async () => {
+    const name = 'a subscriber of the page';
+    const { page, wallet, faults, calls, read } = await subscriber(name);
+    await begin(page);
+    await page.getByText('At most each day').waitFor();
+    expect(await page.locator('dl').innerText()).toMatch(
+      /At most each day\s+50\.00\sUSDC\s+Subscriptions that it may serve\s+1\s+Ends\s+When you take it back\s+Approved in advance\s+18250\.00\sUSDC\s+Approved to this account\s+\w{32,44}/,
+    );
+    await says(page, 'Solana itself knows only the total that you approve.');
+    await keep(page, 'mandate-solana-1-terms');
+    await expectAccessible(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await keep(page, 'mandate-solana-1-terms-dark');
+    await page.emulateMedia({ colorScheme: null });
+    expect(wallet.calls).toEqual(['connect']);
+    await give(page);
+    await says(page, 'The approval waits for its block');
+    await keep(page, 'mandate-solana-2-approval');
+    await store.until(read, { status: 'active' });
+    // The page loads itself anew until it says so.
+    await page.getByRole('heading', { name: 'Your subscription has begun' }).waitFor();
+    expect(wallet.calls).toEqual(['connect', 'connect', 'sign', 'send']);
+    const portal = await calls.post('/portal/sessions', {
+      customer: name,
+      return_url: 'https://shop.example/',
+    });
+    await page.goto(String(Object(portal.json).url));
+    await page.locator('summary').filter({ hasText: 'Take the permission back' }).click();
+    await page.getByText('revoke the delegate of your USDC account').waitFor();
+    await page.getByText(KEYS.delegate().address).waitFor();
+    await keep(page, 'mandate-solana-3-portal');
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('refused, on another account, without SOL or coins, or with other terms: nothing begins', async () => {
+    const { page, wallet, read } = await subscriber('a subscriber who hesitates', { sol: 1n });
+    wallet.refuseOnce('connect');
+    await begin(page);
+    await says(page, 'You refused in Test Sun');
+    await begin(page);
+    await page.locator('[data-exact=cap]').waitFor();
+    wallet.switchTo(store.local.wallet('another account'));
+    await give(page);
+    await says(page, 'does not let this page use the account');
+    wallet.switchTo(wallet.address);
+    wallet.refuseOnce('sign');
+    await give(page);
+    await says(page, 'You refused in Test Sun');
+    await give(page);
+    await says(page, "too little SOL for the network's fee");
+    store.local.node.controls.fund(address(wallet.address), SOL);
+    wallet.refuseOnce('send');
+    await give(page);
+    await says(page, 'You refused in Test Sun');
+    await keep(page, 'mandate-solana-4-refused');
+    // What the server has built is not what was read.
+    await page.route('**/mandate/approval*', async (route) => {
+      const answer = await route.fetch();
+      const built = await answer.json();
+      const bytes = Buffer.from(built.transaction, 'base64');
+      // The last bytes: amount, decimals, no lookup tables.
+      bytes[bytes.length - 5] = (bytes.at(-5) ?? 0) ^ 1;
+      await route.fulfill({ response: answer, json: { ...built, transaction: bytes.toString('base64') } });
+    });
+    await give(page);
+    await says(page, 'The terms are not those of this page, so nothing was signed.');
+    await page.route('**/mandate/offer*', async (route) => {
+      const answer = await route.fetch();
+      const text = (await answer.text()).replace('in each day', 'in each hour');
+      await route.fulfill({ response: answer, body: text });
+    });
+    await begin(page);
+    await says(page, 'The terms are not those of this page, so nothing was signed.');
+    expect(wallet.calls.filter((method) => method === 'send')).toHaveLength(1);
+    expect(await read()).toMatchObject({ status: 'incomplete' });
+    await page.context().close();
+    const poor = await subscriber('a subscriber without coins', { units: 0n });
+    await begin(poor.page);
+    await give(poor.page);
+    await says(poor.page, 'holds no USDC on this network');
+    await poor.page.context().close();
   });
 });

@@ -3,7 +3,7 @@ import { account } from '../contracts/local-node.ts';
 import { COLLECTOR, WITHIN } from '../live/live-store.ts';
 import { billing } from '../subscriptions/billing.ts';
 import { expectAccessible } from './checkout-driver.ts';
-import { refusal, WalletError } from './injected-wallet.ts';
+import { refusal, WalletError } from './scripted-wallet.ts';
 import { subscribeDriver } from './subscribe-driver.ts';
 import { hasWallets, TIMEOUT_MS, UNITS, walletShop } from './wallet-shop.ts';
 

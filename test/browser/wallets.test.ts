@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { refunds } from '../refunds/requests.ts';
 import { expectAccessible } from './checkout-driver.ts';
-import { InjectedWallet, refusal, WalletError } from './injected-wallet.ts';
+import { InjectedWallet } from './injected-wallet.ts';
+import { refusal, WalletError } from './scripted-wallet.ts';
 import { BUTTON, hasWallets, PRICE, UNITS, walletShop } from './wallet-shop.ts';
 
 describe.skipIf(!hasWallets())('a wallet in the payer’s browser', { timeout: 180_000 }, () => {

@@ -293,7 +293,7 @@ function withLive(accounts: Accounts, chainOf: (account: ChainAccount) => Chain 
         facts: () => undefined,
         readTank: async () => undefined,
         isSignedText: async () => false,
-        payerTransfer: async () => undefined,
+        payerCalls: () => undefined,
       },
     },
   });

@@ -46,6 +46,10 @@ export abstract class AttemptSigner<N extends Network> implements AskedSigner<N>
     return { coldOwner: null };
   }
 
+  async chargesOn(): Promise<undefined> {
+    return undefined;
+  }
+
   async limits(): Promise<HolderLimits | undefined> {
     return this.policy;
   }

@@ -105,8 +105,8 @@ function describeMandates(open: () => Collector): void {
     await collector.finalize();
     const list = [rich, poor, absent, rich].map(({ mandate }) => mandate);
     const { states } = await collector.environment.chain.mandateStates(list);
-    expect(states.map(({ state }) => state)).toEqual(['active', 'active', 'missing', 'active']);
-    expect(states.map(({ balance }) => balance)).toEqual([BALANCE, 1n, BALANCE, BALANCE]);
+    expect(states.map((one) => one?.state)).toEqual(['active', 'active', 'missing', 'active']);
+    expect(states.map((one) => one?.balance)).toEqual([BALANCE, 1n, BALANCE, BALANCE]);
   });
 
   test('a payer revokes it; where a token has one delegate, another approval ends it too', async () => {
@@ -298,7 +298,8 @@ function describeRefusals(open: () => Collector): void {
     const payer = await collector.join();
     const chargeId = uuidOf(`once-${madeSoFar()}`);
     expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject(taken);
-    expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject({
+    // Of another amount: the same charge in the same second would be the same bytes.
+    expect(await collector.settle(payer, { chargeId, amount: 2n })).toMatchObject({
       state: 'failed',
       itemOk: [false],
       paidBefore: [true],

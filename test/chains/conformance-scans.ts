@@ -95,7 +95,7 @@ function describeWatchSets(get: GetEnvironment): void {
     await environment.pay([pay(other, 4n), pay(own, 5n)]);
     const watch: WatchSet = {
       among: async (candidates) => new Set(candidates.filter((candidate) => candidate === own)),
-      all: async () => [own],
+      each: async () => [own],
     };
     for (const cursor of [begin, null]) {
       for (const level of ['final', 'tip'] as const) {

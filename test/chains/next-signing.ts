@@ -2,7 +2,7 @@ import type { SigningRequest } from '../../packages/server/src/chains/port/walle
 
 let made = 0n;
 
-const nameOf = (ordinal: bigint) => `attempt ${ordinal}`;
+const nameOf = (ordinal: bigint) => `00000000-0000-7000-8000-${String(ordinal).padStart(12, '0')}`;
 
 /** For tests of a chain: every transaction is an attempt of its own in one history, from whichever wallet. */
 export function nextSigning(history = 'the history of these tests'): SigningRequest {

@@ -157,6 +157,24 @@ test('more are named before the pool is dry, and where a payer falls back nothin
   await expect(take(true)).rejects.toThrow(AddressPoolEmpty);
 });
 
+test('two workers that store the same addresses at once store each once', async () => {
+  const merchant = await dryPool(0);
+  await chainOf(merchant).outage(0);
+  const place = { merchantId: merchant.merchantId, network: NETWORK };
+  for (let from = 0; from < 2_000; from += 200) {
+    const addresses = (await chainOf(merchant).nameAddresses?.({ from, count: 200 })) ?? [];
+    const add = () =>
+      transact(service.app.db, (tx) => addToPool(tx, place, { from: BigInt(from), addresses }));
+    await Promise.all([add(), add(), add()]);
+  }
+  expect(
+    await rowsOf(
+      'select count(distinct watch), count(*) as stored from deposit_pool_address where merchant_id = $1',
+      merchant,
+    ),
+  ).toEqual([{ count: 2_000n, stored: 2_000n }]);
+});
+
 test('a holder of the keys that names other addresses than before is not believed', async () => {
   const merchant = await dryPool(3);
   const other = await service.createMerchant({ funds: 0n });

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { florinOf } from '../florin-command.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { eventTypesOf } from './requests.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 let merchant: TestMerchant;

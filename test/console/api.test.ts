@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiRoutes } from '../../packages/server/src/app.ts';
 import { listEntries, verifyAudit } from '../../packages/server/src/audit/index.ts';
 import { namedCalls, permissionOf } from '../../packages/server/src/console/api-permissions.ts';
-import { permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
+import { INSTALLATION_ROLES, permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
 import type { Route } from '../../packages/server/src/platform/http/index.ts';
 import * as storeApprovers from '../../packages/server/src/stores/approvers/index.ts';
@@ -41,9 +42,12 @@ test('every call of the API is in the table of permissions, and the table names 
 
 test('F6: each call of the API answers each role as the two tables say', { timeout: LONG_MS }, async () => {
   let tried = 0;
-  for (const role of ROLES) {
-    const person = await signIn(service, merchant, role);
-    const permissions: readonly string[] = permissionsOf({ role, installationRole: null });
+  for (const role of [...ROLES, ...INSTALLATION_ROLES]) {
+    const own = ROLES.find((one) => one === role) ?? null;
+    const installationRole = INSTALLATION_ROLES.find((one) => one === role) ?? null;
+    const merchantId = own === null ? NIL_ID : merchant.merchantId;
+    const person = await signIn(service, merchant, role, merchantId);
+    const permissions: readonly string[] = permissionsOf({ role: own, installationRole });
     for (const { method, path, operationId } of routes()) {
       const permission = permissionOf({ operationId });
       const { status, text } = await person.call(filled(path), { method, ...bodyOf(method) });
@@ -54,7 +58,7 @@ test('F6: each call of the API answers each role as the two tables say', { timeo
       tried += 1;
     }
   }
-  expect(tried).toBe(ROLES.length * routes().length);
+  expect(tried).toBe((ROLES.length + INSTALLATION_ROLES.length) * routes().length);
 });
 
 test('F2: no call of the API takes a session without its token, from elsewhere, or without its cookie', {

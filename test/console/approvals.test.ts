@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { passkeys, users } from '../../packages/server/src/console/accounts/index.ts';
-import { makeAuthenticator } from '../../packages/server/src/console/accounts/test-authenticator.ts';
 import { approvalCommands } from '../../packages/server/src/operator/approvals.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
 import {
@@ -12,14 +11,16 @@ import {
   listApprovers,
   removeApprover,
 } from '../../packages/server/src/stores/approvers/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/index.ts';
 import { configure } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { addPasskey, decideByPasskey, type PasskeyAnswer } from './passkeys.ts';
 import { forgetProof, type Person, signIn } from './people.ts';
+import { submitBatch } from './waiting-batch.ts';
 
 const LONG_MS = 120_000;
-const BATCHES = '/api/v1/payout-batches';
 
 let service: TestService;
 let merchant: TestMerchant;
@@ -36,17 +37,12 @@ afterAll(() => service.stop());
 
 const own = (path: string) => `/console/api/merchants/${encodeId('merchant', merchant.merchantId)}${path}`;
 
-async function submitted(by: Person): Promise<string> {
-  const made = await by.call(BATCHES, {
-    method: 'POST',
-    body: { currency: 'USDT', items: [{ network: 'erc20', address, amount: '30.00' }] },
-    headers: { 'idempotency-key': randomUUID() },
-  });
-  const batch = String(made.body.batch_id);
-  const { body } = await by.call(`${BATCHES}/${batch}/submit`, { method: 'POST', body: {} });
-  expect(body).toMatchObject({ status: 'pending_approval' });
-  return batch;
+interface Ending {
+  ends_at: number;
+  submitted_at: number;
 }
+
+const submitted = (by: Person) => submitBatch(by, address);
 
 const decide = async (by: Person, batch: string, decision = 'approved', digest?: string) => {
   const { status, body } = await by.call(own(`/payout-batches/${batch}/decision`), {
@@ -70,7 +66,12 @@ test('a batch waits for somebody else, who decides signed in, after a fresh proo
   expect(body).toMatchObject({
     payout_batches: [{ batch_id: batch, status: 'pending_approval' }],
     refunds: [],
+    payout_batches_to_sign: [],
+    refunds_to_sign: [],
   });
+  const { now, payout_batches: [first] = [] }: { now: number; payout_batches?: Ending[] } = Object(body);
+  expect(Number(first?.ends_at) - Number(first?.submitted_at)).toBe(7 * 86_400);
+  expect(Math.abs(now - Number(first?.submitted_at))).toBeLessThan(60);
   expect(await decide(finance, batch)).toEqual([403, expect.stringContaining('role')]);
   await forgetProof(service.app, approver);
   expect(await decide(approver, batch)).toEqual([403, expect.stringContaining('password')]);
@@ -155,53 +156,78 @@ test('refunds above their limit are listed and decided alike', { timeout: LONG_M
   const made = await support.call('/api/v1/refunds/create', { method: 'POST', body: refund });
   expect([made.status, made.body.status]).toEqual([200, 'pending']);
   const listed = await approver.call(own('/approvals'));
-  expect(listed.body).toMatchObject({ refunds: [{ refund_id: refundId }] });
+  const ends_at = Number(made.body.created) + 7 * 86_400;
+  expect(listed.body).toMatchObject({ refunds: [{ refund_id: refundId, ends_at }] });
   const path = own(`/refunds/${refundId}/decision`);
+  expect((await approver.call(path)).body).toMatchObject({ is_waiting: true });
   const answer = await approver.call(path, { method: 'POST', body: { decision: 'rejected' } });
   expect([answer.status, answer.body.status]).toEqual([200, 'canceled']);
+  expect((await approver.call(path)).body).toMatchObject({ is_waiting: false });
 });
 
-/** A person's passkey. */
-async function withPasskey(person: Person) {
-  const authenticator = makeAuthenticator();
-  await service.app.db
-    .insertInto('console_passkey')
-    .values({
-      ...authenticator.kept,
-      user_id: person.userId,
-      name: 'Key',
-      counter: 3,
-      created_at_ms: 0,
-      used_at_ms: null,
-    })
-    .execute();
-  return authenticator;
-}
-type Authenticator = ReturnType<typeof makeAuthenticator>;
-
-/** Decides as the page does: what is signed is asked for, and the passkey answers it. */
-async function answer(
-  by: Person,
-  authenticator: Authenticator,
-  path: string,
-  {
-    decision = 'approved',
-    ...change
-  }: { decision?: string; said?: object; sent?: object; asked?: string } = {},
-) {
-  const asked = await by.call(own(`${path}/decision/options?decision=${change.asked ?? decision}`));
-  if (asked.status !== 200) return [asked.status, Object(asked.body).error?.message];
-  const { options, valid_until }: { options: { challenge: string }; valid_until: number } = Object(
-    asked.body,
-  );
-  const said = { challenge: options.challenge, origin: service.baseUrl.replace('127.0.0.1', 'localhost') };
-  const credential = authenticator.get({ ...said, ...change.said });
-  const { status, body } = await by.call(own(`${path}/decision/passkey`), {
-    method: 'POST',
-    body: { decision, valid_until, credential, ...change.sent },
+test('one of support refunds parts up to a limit of the day, also at once; who pays out is not bound by it', {
+  timeout: LONG_MS,
+}, async () => {
+  const support = await signIn(service, merchant, 'support');
+  const finance = await signIn(service, merchant, 'finance');
+  await writeSetting(service.app.db, merchant.merchantId, REFUND_SETTINGS.supportDailyLimit, '40.00');
+  const paid = async (amount: bigint) => {
+    const session = await merchant.sdk.checkout.sessions.create({ amount, currency: 'USDT' });
+    await merchant.sdk.testHelpers.checkout.sessions.pay(session.id, { currency: 'USDT', network: 'erc20' });
+    return session.payment_id;
+  };
+  const [payment, ...small] = [await paid(89_000_000n), await paid(6_000_000n), await paid(6_000_000n)];
+  // A key whose secret they were shown is not them.
+  const { merchantId, storeId } = merchant;
+  const scopes = ['read', 'refunds'];
+  const form = { key: randomUUID(), digest: randomBytes(32) };
+  const input = {
+    merchantId,
+    storeId,
+    name: 'Server',
+    validityDays: 0,
+    scopes,
+    holder: { userId: support.userId, form },
+  };
+  const byKey = service.sdkFor(await storeKeys.createKey(service.app, input));
+  const five = { refund_id: randomUUID(), payment_id: payment, address, currency: 'USDT' } as const;
+  expect(await byKey.refunds.create({ ...five, amount: 5_000_000n })).toMatchObject({ status: 'pending' });
+  const refund = async (by: Person, amount: number, payment_id = payment) => {
+    const of = { payment_id, address, amount, currency: 'USDT' };
+    const body = { refund_id: randomUUID(), ...of };
+    const answer = await by.call('/api/v1/refunds/create', { method: 'POST', body });
+    return { status: answer.status, ...Object(answer.body) };
+  };
+  const first = await refund(support, 30_000_000);
+  expect(first).toMatchObject({ status: 'pending', amount: 30_000_000 });
+  expect(await refund(support, 10_000_001)).toMatchObject({
+    status: 429,
+    error: { param: 'amount', message: expect.stringContaining('at most 10.00 more today') },
   });
-  return [status, status === 200 ? body.status : Object(body).error?.message];
-}
+  // Of two payments, as the lock of one would make them come one after the other.
+  const both = await Promise.all(small.map((one) => refund(support, 6_000_000, one)));
+  expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['429', 'pending']);
+  expect(await refund(finance, 40_000_000)).toMatchObject({ status: 'pending' });
+  expect(await refund(finance, 14_000_001)).toMatchObject({
+    status: 400,
+    error: { param: 'amount', message: 'At most 14.00 USDT (amount 14000000) can be refunded.' },
+  });
+  const cancel = `/api/v1/refunds/${first.refund_id}/cancel`;
+  expect((await support.call(cancel, { method: 'POST', body: {} })).status).toBe(200);
+  expect(await refund(support, 34_000_000)).toMatchObject({ status: 'pending' });
+  const { rows } = await sql<{ details: object }>`
+    select details from audit_entry where merchant_id = ${merchant.merchantId} and phase = 'attempted'
+      and details::text like '%30000000%' and details::text like ${`%${first.refund_id}%`}`.execute(
+    service.app.db,
+  );
+  expect(rows).not.toEqual([]);
+});
+
+const withPasskey = (person: Person) => addPasskey(service, person);
+type Authenticator = Awaited<ReturnType<typeof withPasskey>>;
+
+const answer = (by: Person, authenticator: Authenticator, path: string, change: PasskeyAnswer = {}) =>
+  decideByPasskey(service.baseUrl, { by, authenticator, path: own(path) }, change);
 
 test('a passkey approves and rejects without another proof, is kept whole, and is verified offline', {
   timeout: LONG_MS,
@@ -297,11 +323,23 @@ test('a passkey approves and rejects without another proof, is kept whole, and i
     select details from audit_entry where action like '%ecidePayoutBatchByPasskey'`.execute(service.app.db);
   expect(logged.length).toBeGreaterThan(0);
   expect(JSON.stringify(logged)).not.toContain('clientDataJSON');
+  // As where a signer waits for what counts no more: it is approved, and not paid.
+  const row = service.app.db
+    .updateTable('payout_batch')
+    .where('batch_id', '=', decodeId('payoutBatch', batch) ?? '');
+  const status = async () => (await merchant.sdk.payouts.retrieve(batch)).status;
+  await expect.poll(status, { timeout: 30_000 }).toBe('completed');
+  await row.set({ status: 'processing', required_signatures: 1 }).execute();
+  const toSign = async () => Object((await other.call(own('/approvals'))).body).payout_batches_to_sign;
+  expect(await toSign()).toEqual([]);
   // When its approver has lost the passkey it was signed all the same.
   await service.app.db.deleteFrom('console_passkey').where('user_id', '=', approver.userId).execute();
   expect((await verify({ id: batch, approvers })).approvals).toMatchObject([
     { ...signed, counts_today: false, why: expect.stringContaining('another key') },
   ]);
+  expect(await toSign()).toMatchObject([{ batch_id: batch }]);
+  await row.set({ required_signatures: null }).execute();
+  expect(await toSign()).toEqual([]);
   const elsewhere = approvalCommands(service.app, 'https://console.example.com');
   expect((await elsewhere.verify({ id: batch })).approvals).toMatchObject([{ strength: 'wrong' }]);
   expect((await verify({ id: batch, approvers: [] })).approvals).toMatchObject([

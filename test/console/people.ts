@@ -62,15 +62,20 @@ export async function callAsPage(
 
 let people = 0;
 
-/** Somebody with a role, who is signed in and has given their second factor. */
+/**
+ * Somebody with a role, who is signed in and has given their second factor.
+ *
+ * @param place that their pages are opened for
+ * @param merchantId where they have the role
+ */
 export async function signIn(
   service: TestService,
   place: { merchantId: string; storeId: string },
   role: string,
+  merchantId = place.merchantId,
 ): Promise<Person> {
   people += 1;
   const email = `page-${people}@example.com`;
-  const { merchantId } = place;
   const { token, userId } = await users.inviteUser(service.app, { merchantId, email, role });
   const redeemed = await callAsPage(
     service,

@@ -130,6 +130,7 @@ const filled = (path: string) =>
     .replace('{merchant_id}', merchant)
     .replace('{passkey_id}', 'cGFzc2tleQ')
     .replace('{store_id}', encodeId('store', merchantId))
+    .replace('{payment_id}', encodeId('payment', merchantId))
     .replace('{key_id}', encodeId('key', merchantId))
     .replace('{job_id}', merchantId)
     .replace('{network}', 'erc20')
@@ -314,8 +315,14 @@ test('changes of users ask for a proof of the last 5 minutes, are audited with b
   expect(done).toMatchObject({ phase: 'done', details: { after: { role: 'finance' } } });
   for (const secret of [invited.body.link_token, PASSWORD])
     expect(JSON.stringify(entries).includes(secret)).toBe(false);
+  // Somebody else has opened the form before.
+  const late = await call(owner.browser, 'PUT', member, { body: { role: 'support', seen: 'viewer' } });
+  expect([late.status, late.body.error.message]).toEqual([409, expect.stringContaining('it is finance now')]);
+  const again = await call(owner.browser, 'PUT', member, { body: { role: 'finance', seen: 'viewer' } });
+  expect(again.status).toBe(200);
   const log = await call(owner.browser, 'GET', `/console/api/merchants/${merchant}/audit-log?limit=5`);
   expect(log.body.data).toHaveLength(5);
+  expect(log.body.people).toEqual({ [actor]: owner.email });
   const found = async (query: string) => {
     const filtered = `/console/api/merchants/${merchant}/audit-log?limit=500&${query}`;
     const { status, body } = await call(owner.browser, 'GET', filtered);

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEntries } from '../../packages/server/src/audit/index.ts';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
+import { auditOperations } from '../../packages/server/src/operator/audited.ts';
+import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { storeTank } from '../../packages/server/src/transfers/wallets/index.ts';
 import { startService, type TestService } from '../service.ts';
 import { type Person, signIn } from './people.ts';
@@ -63,6 +66,11 @@ test('a merchant is made once with the link of its first owner, however often it
   });
   expect(redeemed.status).toBe(200);
   expect(await named()).toMatchObject([{ has_owner: true }]);
+  const first = (await get(auditor, `${path}?limit=1`)).body;
+  expect([first.data.length, first.has_more]).toEqual([1, true]);
+  const rest = (await get(auditor, `${path}?starting_after=${first.data[0].merchant_id}`)).body;
+  const everyone = (await get(auditor, path)).body;
+  expect(everyone).toEqual({ data: [...first.data, ...rest.data], has_more: false });
   const entries = await listEntries(service.app.db, NIL_ID, { limit: 50, action: 'createMerchant' });
   expect(entries).toContainEqual(
     expect.objectContaining({
@@ -98,10 +106,58 @@ test('the treasury says what workers have read, by how much it is too little, an
   expect((await treasury())[0].state).toBe('ok');
   await read(50_000_000_000_000_000n, nowSeconds - 1_000);
   expect((await treasury())[0].state).toBe('not_read');
+  const stake = async () => (await treasury())[1].stake;
+  expect(await stake()).toBeNull();
+  await settingCommands(service.app).set('custody.trx_stake_minimum', '4000.00');
+  const floor = { floor: '4000.000000', floor_setting: 'custody.trx_stake_minimum' };
+  expect(await stake()).toEqual({ staked: '0.000000', lent: '0.000000', ...floor });
+  const tank = {
+    network: 'trc20' as const,
+    sender: testAddresses('trc20').fail,
+    native: 1n,
+    readAt: nowSeconds,
+  };
+  await storeTank(service.app.db, { ...tank, stake: { free: 3_000_000_000n, lent: 500_000_000n } });
+  expect(await stake()).toEqual({ staked: '3500.000000', lent: '500.000000', ...floor });
+  const page = await (await fetch(`${service.baseUrl}/metrics`)).text();
+  expect(page).toContain('florin_gas_tank_stake_coins{network="trc20",state="free"} 3000');
+  expect(page).toContain('florin_gas_tank_stake_coins{network="trc20",state="lent"} 500');
+  await storeTank(service.app.db, tank);
+  expect((await treasury())[1].stake).toMatchObject({ staked: '0.000000' });
   expect((await get(owner, `${OPERATOR}/treasury`)).status).toBe(403);
   const wallets = `${OPERATOR}/treasury/erc20/wallets`;
   expect((await get(auditor, wallets)).body).toEqual({ data: [], next: null });
   expect((await get(auditor, `${wallets}?after=mer_1`)).status).toBe(400);
   expect((await get(auditor, `${OPERATOR}/treasury/btc/wallets`)).status).toBe(404);
   expect((await get(owner, wallets)).status).toBe(403);
+});
+
+test('every setting is listed with its value, where that comes from, and who changed it; merchants do not see them', async () => {
+  const { settings } = auditOperations(service.app, { settings: settingCommands(service.app) });
+  const listed = async () => (await get(auditor, `${OPERATOR}/settings`)).body.data;
+  const named = async (name: string) => (await listed()).find((one: { name: string }) => one.name === name);
+  const all = await settings.list();
+  expect((await listed()).map(({ name }: { name: string }) => name)).toEqual(all.map(({ name }) => name));
+  expect(await named('payouts.approvals')).toMatchObject({
+    source: 'default',
+    merchants: 0,
+    changed_by: null,
+    changed_at: null,
+  });
+  await settings.set('payouts.approvals', '3');
+  const { merchantId } = await service.createMerchant();
+  await settings.set('payouts.approvals', '2', encodeId('merchant', merchantId));
+  const [change] = await listEntries(service.app.db, NIL_ID, { limit: 1, action: 'settings.set' });
+  expect(await named('payouts.approvals')).toMatchObject({
+    sandbox: '3',
+    live: '3',
+    source: 'database',
+    merchants: 1,
+    changed_by: change?.actor,
+    changed_at: change?.at,
+  });
+  await settings.unset('payouts.approvals');
+  const [back] = await listEntries(service.app.db, NIL_ID, { limit: 1, action: 'settings.unset' });
+  expect(await named('payouts.approvals')).toMatchObject({ source: 'default', changed_at: back?.at });
+  expect((await get(owner, `${OPERATOR}/settings`)).status).toBe(403);
 });

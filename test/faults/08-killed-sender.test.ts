@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-const POLL = { timeout: 60_000, interval: 20 };
+const POLL = { timeout: 60_000, interval: 100 };
 const KILLS = scaled(40, 1);
 const NEWS = scaled(2_000, 40);
 

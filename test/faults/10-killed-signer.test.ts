@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { SignerClient, SignerUnavailable } from '../../packages/signer/src/client.ts';
 import { readJournal } from '../../packages/signer/src/journal.ts';
 import type { SignAnswer } from '../../packages/signer/src/protocol.ts';
@@ -6,7 +6,6 @@ import { approve, OTHER_BATCH, payBytes, payment, request } from '../../packages
 import { makeSignerFolder, type SignerProcess, startSigner } from '../signer/signer-process.ts';
 
 // Each test starts a process twice, which stretches a passphrase.
-vi.setConfig({ testTimeout: 120_000 });
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

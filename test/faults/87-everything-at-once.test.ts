@@ -5,7 +5,7 @@ import { planRounds } from './seeded-plan.ts';
 import { runSeed } from './seeded-run.ts';
 
 const SEEDS = scaled(10_000, 1);
-const ROUNDS = 12;
+const ROUNDS = scaled(12, 7);
 const SEED_MAX = 2 ** 32;
 
 test('fault 86, fault 87: a seed stands for the same rounds each time', () => {

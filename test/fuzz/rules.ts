@@ -13,7 +13,7 @@ const cursor: Rule = {
   applies: ({ target }) => /[?&]starting_after=/.test(target),
 };
 const contradiction: Rule = {
-  codes: ['invalid_request_error'],
+  codes: ['invalid_request_error', 'invalid_request'],
   why: 'filters that contradict each other are 400',
   applies: ({ target }) =>
     /[?&]created(%5B|\[)lt/i.test(target) ||
@@ -94,7 +94,7 @@ const signedApproval: Rule = {
 /** By operation. One that is not here is never refused when it fits: a new one gets its rules from the design. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   createPayoutBatch: [amounts, { codes: ['conflict'], why: 'a key that comes again with other parameters' }],
-  listPayoutBatches: [cursor],
+  listPayoutBatches: [cursor, contradiction],
   submitPayoutBatch: [
     {
       codes: [
@@ -132,7 +132,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   listPaymentLinks: [cursor],
   listCustomers: [cursor],
   listMails: [cursor, contradiction],
-  listInvoices: [cursor],
+  listInvoices: [cursor, contradiction],
   listPayments: [cursor, contradiction, foreignStore],
   listCheckoutSessions: [cursor, contradiction, foreignStore],
   listRefunds: [cursor, contradiction, foreignStore],

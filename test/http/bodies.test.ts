@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   byteOrderMarks,
   invalidUtf8,
@@ -25,7 +25,6 @@ import {
 } from './operations.ts';
 
 // Each test sends hundreds of bodies to every call that takes one.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 let merchant: TestMerchant;

@@ -85,12 +85,11 @@ test('other errors of pages are pages as well', async () => {
   const text = await refused.text();
   expect(text).toContain('The service could not read this request');
   expect(text).toContain('The test panel has no such action.');
-  const statuses = [];
-  for (let i = 0; i < 80; i++) {
-    const answer = await open(`${page}/state`);
-    statuses.push(`${answer.status} ${answer.headers.get('content-type')?.split(';')[0]}`);
-    await answer.arrayBuffer();
-  }
+  // All at once: a slow machine would answer one after the other no faster than the limit lets them in.
+  const answers = await Promise.all(Array.from({ length: 300 }, () => open(`${page}/state`)));
+  const statuses = answers.map(
+    ({ status, headers }) => `${status} ${headers.get('content-type')?.split(';')[0]}`,
+  );
   expect(new Set(statuses)).toEqual(new Set(['200 application/json', '429 text/html']));
 });
 

@@ -240,17 +240,24 @@ test("C1: payout batches and balances belong to the merchant: its other store's 
   await expect.poll(isSame).toBe(true);
 });
 
+/** Each parameter gets the text that is meant for it, and by turns one in so many of the others. */
+const TEXTS_IN_TURN = 4;
+
 /** Everything that Ann can think of asking, with her ids, Bob's ids and Bob's texts in every place. */
 function* questions(): Generator<[url: string, options: SignedOptions]> {
   const texts = [CANARY, ...Object.values(idsOfBob), bob.merchantId, bob.storeId, bob.keyId];
+  let turn = 0;
   for (const operation of api.operations) {
     for (const ids of [idsOfAnn, idsOfBob]) {
       const { url, options } = callOf(service.baseUrl, api, operation, ids);
       yield [url, options];
-      if (operation.method !== 'GET') continue;
+      // With Bob's ids in its path a question ends there, whatever else it asks.
+      if (operation.method !== 'GET' || ids === idsOfBob) continue;
       for (const { name, in: place } of operation.parameters) {
         if (place !== 'query') continue;
-        for (const text of texts) yield [`${url}?${name}=${encodeURIComponent(text)}`, options];
+        turn++;
+        const own = texts.filter((text, at) => text === idsOfBob[name] || (at + turn) % TEXTS_IN_TURN === 0);
+        for (const text of own) yield [`${url}?${name}=${encodeURIComponent(text)}`, options];
       }
       if (!operation.parameters.some(({ name }) => name === 'limit')) continue;
       yield [`${url}?limit=100`, options];
@@ -298,7 +305,7 @@ test('C2: no byte of another merchant, whatever is requested', async () => {
     expect([url, answer.status < 500]).toEqual([url, true]);
     asked++;
   }
-  expect(asked).toBeGreaterThan(80);
+  expect(asked).toBeGreaterThan(500);
 }, 120_000);
 
 test("C2: another merchant's cursor is 400, as an unknown one", async () => {

@@ -1,12 +1,11 @@
 import { webhooks } from '@florin/sdk';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
 import { payer } from '../links/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { Receivers } from '../webhooks/receiver.ts';
 
 // What is waited for comes soon; on a busy machine, later.
-vi.setConfig({ testTimeout: 120_000 });
 const POLL = { timeout: 60_000 };
 
 let service: TestService;

@@ -1,5 +1,6 @@
 import type { PaymentMethod, PortalSession } from '@florin/contract/schemas';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { isFinal } from '../../packages/server/src/subscriptions/states.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
 import { ok } from '../payouts/requests.ts';
@@ -13,8 +14,6 @@ import {
   sandboxWorld,
 } from './subscription-worlds.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
-
 describe('subscriptions in the sandbox', () => {
   describeJourneys(sandboxWorld);
 });
@@ -25,10 +24,15 @@ describe.skipIf(!hasAnvil())('subscriptions of a live store, with wallets that s
 /** The same for both: what a merchant tries in the sandbox is what happens to real money. */
 function describeJourneys(start: () => Promise<SubscriptionWorld>): void {
   let world: SubscriptionWorld;
+  /** Ends what the test has begun: else its renewals go on in the time of the tests after it. */
+  let end = async () => {};
   beforeAll(async () => {
     world = await start();
   }, 120_000);
-  afterEach(() => world.expectBooksAgree());
+  afterEach(async () => {
+    await end();
+    await world.expectBooksAgree();
+  });
   afterAll(() => world?.stop());
 
   /** A subscription with a mandate. */
@@ -36,6 +40,9 @@ function describeJourneys(start: () => Promise<SubscriptionWorld>): void {
     const journey = await world.open();
     const { api } = journey;
     const ordered = await journey.order(more);
+    end = async () => {
+      if (!isFinal((await api.read(ordered.id)).status)) await api.cancel(ordered.id);
+    };
     const wallet = await journey.authorize(ordered);
     return { ...journey, ordered, wallet, id: ordered.id, subscription: await api.read(ordered.id) };
   }

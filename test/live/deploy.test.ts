@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Address, parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestUSDT } from '../../contracts/artifacts/index.ts';
 import { readOpenDeployments } from '../../packages/server/src/chains/evm/deploy-contracts.ts';
 import { parseNetworks } from '../../packages/server/src/chains/evm/networks-file.ts';
@@ -22,7 +22,6 @@ import { LiveStore } from './live-store.ts';
 import { ETHER_DOLLARS, startRatesProvider } from './rates-provider.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000 });
 
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 const PAYOUT = addressOf(batchPayoutDeployment().address);

@@ -10,8 +10,6 @@ import { billing, HOUR, item } from '../subscriptions/billing.ts';
 import { LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
-
 const ACTIVATE = toFunctionSelector(
   (Collector.abi as Abi).find((one) => one.type === 'function' && one.name === 'activate') as never,
 );

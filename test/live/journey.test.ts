@@ -24,7 +24,7 @@ import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 const HUNDRED = 100 * TOKEN;
-const WITHIN = { timeout: 30_000, interval: 250 };
+const WITHIN = { timeout: 90_000, interval: 250 };
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 
 describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {

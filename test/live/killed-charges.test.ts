@@ -7,7 +7,7 @@ import { hasAnvil } from '../contracts/local-node.ts';
 import type { NodeUnderTest } from '../faults/node-under-test.ts';
 import { WORKER_POINTS } from '../faults/seeded-plan.ts';
 import { asOwner } from '../ledger.ts';
-import { FULL } from '../scale.ts';
+import { FULL, share } from '../scale.ts';
 import { billing, item } from '../subscriptions/billing.ts';
 import { dieAt, KILLED, openWorker } from './killing.ts';
 import { LiveStore } from './live-store.ts';
@@ -22,7 +22,11 @@ const ACTIVATION_POINTS = ['before', 'before-commit', 'after-commit', 'ended'].m
 /** Where a transaction may be on the chain and not in the database. Every point in a full run. */
 const CHAIN_POINTS = /^(store|broadcast|decide)\./;
 const SENDING_POINTS = WORKER_POINTS.filter((point) => !/^(process|settle)\./.test(point));
-const POINTS = [...ACTIVATION_POINTS, ...SENDING_POINTS.filter((point) => FULL || CHAIN_POINTS.test(point))];
+const POINTS = share(
+  [...ACTIVATION_POINTS, ...SENDING_POINTS.filter((point) => FULL || CHAIN_POINTS.test(point))],
+  1,
+  2,
+);
 
 const EVENTS = parseAbi([
   'event Charged(bytes32 indexed account, bytes32 indexed id, bytes32 indexed mandate, uint256 amount)',

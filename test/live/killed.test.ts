@@ -7,7 +7,7 @@ import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import type { NodeUnderTest } from '../faults/node-under-test.ts';
 import { WORKER_POINTS } from '../faults/seeded-plan.ts';
 import { asOwner } from '../ledger.ts';
-import { FULL } from '../scale.ts';
+import { FULL, share } from '../scale.ts';
 import { dieAt, KILLED, openWorker } from './killing.ts';
 import { LiveStore, WITHIN } from './live-store.ts';
 
@@ -17,7 +17,11 @@ const STUCK_SECONDS = 200;
 const AMOUNT = 1_250_000n;
 /** Where a signature is asked for, or a transaction may be on the chain and not in the database. Every point in a full run. */
 const CHAIN_POINTS = /^(build|store|broadcast|mark|watch|decide)\./;
-const POINTS = WORKER_POINTS.filter((point) => FULL || CHAIN_POINTS.test(point));
+const POINTS = share(
+  WORKER_POINTS.filter((point) => FULL || CHAIN_POINTS.test(point)),
+  0,
+  2,
+);
 const VERSION_POINTS = ['version.before', 'version.before-commit', 'version.after-commit'] as const;
 const SIGNER_POINTS = ['sign.decided', 'sign.journaled', 'sign.signed'] as const;
 

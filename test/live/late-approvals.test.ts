@@ -1,5 +1,5 @@
 import { parseGwei } from 'viem';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TOKEN } from '../checkout/requests.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
 import { moveClock } from '../journeys/subscription-worlds.ts';
@@ -7,8 +7,6 @@ import { asOwner } from '../ledger.ts';
 import { billing, item } from '../subscriptions/billing.ts';
 import { COLLECTOR, LiveStore } from './live-store.ts';
 import { PayerWallet, permitOf } from './payer-wallet.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const PRICE = 20 * TOKEN;
 const FUNDS = 1_000n * BigInt(TOKEN);

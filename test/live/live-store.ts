@@ -36,7 +36,7 @@ export const COLLECTOR = addressOf(collectorDeployment().address);
 
 /** The first account's hot wallet holds coins that no books know; this one holds nothing. */
 export const ACCOUNT = 2;
-export const WITHIN = { timeout: 60_000, interval: 250 };
+export const WITHIN = { timeout: 90_000, interval: 250 };
 
 type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'node' | 'hot' | 'stop' | 'env'>;
 interface ProcessParts {

@@ -109,14 +109,24 @@ export class PayerWallet {
   }
 
   /** Approves, signs and hands the mandate in, as a page's script has a wallet do. */
-  async subscribe({ checkout_url: page }: Pick<Subscription, 'checkout_url'>): Promise<Offer> {
+  async subscribe(subscription: Pick<Subscription, 'checkout_url'>): Promise<Offer> {
+    const offer = await this.approveFor(subscription);
+    await this.handIn(subscription, offer);
+    return offer;
+  }
+
+  /** What has to be on the chain before the mandate is signed; a permit is signed and goes along with it. */
+  async approveFor({ checkout_url: page }: Pick<Subscription, 'checkout_url'>): Promise<Offer> {
     const offer = await this.offer(page ?? '');
     const [approval] = offer.steps;
-    const permit = approval.kind === 'permit' ? await this.permit(offer) : undefined;
     if (approval.kind === 'approve') await this.approve(approval.spender, BigInt(approval.amount));
+    return offer;
+  }
+
+  async handIn({ checkout_url: page }: Pick<Subscription, 'checkout_url'>, offer: Offer): Promise<void> {
+    const permit = offer.steps[0].kind === 'permit' ? await this.permit(offer) : undefined;
     const given = await this.give(page ?? '', offer, await this.sign(offer), permit);
     if (given.status !== 200) throw new Error(`sign: ${JSON.stringify(given.json)}`);
-    return offer;
   }
 }
 

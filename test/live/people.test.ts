@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:net';
 import { type ApprovalInput, signApproval } from '@florin/sdk';
 import { approverPublicKey } from '@florin/signer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,6 +20,7 @@ import { decideApproval, payoutStatement } from '../../packages/server/src/payou
 import type { Tx } from '../../packages/server/src/platform/db/index.ts';
 import { approverOf } from '../../packages/server/src/stores/approvers/index.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { countedApprovals } from '../../packages/server/src/transfers/approvals/index.ts';
 import { ADA } from '../../packages/signer/src/test-policy.ts';
 import { signIn } from '../console/people.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -112,6 +114,7 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
       const { merchantId } = store.merchant;
       const caller = { merchantId, mode: 'live', clockOffset: 0 } as const;
       const grace = await signIn(store.service, store.merchant, 'approver');
+      const policy = () => countedApprovals.readPolicyForPage(app.chains, caller);
       const deciding = {
         caller,
         user: { user_id: grace.userId, email: grace.email },
@@ -124,7 +127,7 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
         email: grace.email,
         mayApprove: (tx) => users.mayApproveNow(tx, merchantId, grace.userId),
       });
-      expect(await wayOf(app, deciding)).toMatchObject({
+      expect(await wayOf(app, deciding, await policy())).toMatchObject({
         kind: 'session',
         hint: expect.stringContaining(grace.email),
       });
@@ -139,7 +142,7 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
         .values({ ...GRACE.kept, ...row })
         .execute();
       const elsewhere = { ...deciding, publicUrl: 'https://other.example.com' };
-      expect(await wayOf(app, elsewhere)).toMatchObject({
+      expect(await wayOf(app, elsewhere, await policy())).toMatchObject({
         kind: 'session',
         hint: expect.stringContaining('does not name'),
       });
@@ -346,14 +349,26 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
       const id = await store.drafted(to(920, '1.00'));
       await store.signer.stop();
       // Nobody is led to the weaker way meanwhile.
-      const { userId, email } = await signIn(store.service, store.merchant, 'approver');
+      const approver = await signIn(store.service, store.merchant, 'approver');
+      const { userId } = approver;
       const row = { name: 'Key', counter: 0, created_at_ms: 0, used_at_ms: null, user_id: userId };
       const passkey = { ...makeAuthenticator().kept, ...row };
       await store.service.app.db.insertInto('console_passkey').values(passkey).execute();
-      const { merchantId } = store.merchant;
-      const caller = { merchantId, mode: 'live', clockOffset: 0 } as const;
-      const deciding = { caller, user: { user_id: userId, email }, publicUrl: PAGE.origin };
-      expect(await wayOf(store.service.app, deciding)).toMatchObject({ kind: 'none', passkeys: [] });
+      const merchantPath = `/console/api/merchants/${encodeId('merchant', store.merchant.merchantId)}`;
+      const decision = `${merchantPath}/payout-batches/${id}/decision`;
+      const away = { way: 'none', hint: expect.stringContaining('does not answer'), signs_again: [] };
+      expect((await approver.call(decision)).body).toMatchObject(away);
+      // One that hangs is asked once, and not waited for long.
+      let asked = 0;
+      const hanging = createServer(() => {
+        asked += 1;
+      }).listen(store.signer.socket);
+      const beganAt = performance.now();
+      expect((await approver.call(decision)).body).toMatchObject(away);
+      // A call of the signer alone may take much longer.
+      expect(performance.now() - beganAt).toBeLessThan(4_900);
+      expect(asked).toBe(1);
+      hanging.close();
       const balances = async () => (await store.merchant.sdk.balances.retrieve()).data;
       const before = await balances();
       expect(await requests(store.service, store.merchant).submit(id)).toMatchObject({

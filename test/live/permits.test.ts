@@ -14,8 +14,6 @@ import { billing, DAY, item } from '../subscriptions/billing.ts';
 import { COLLECTOR, LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet, permitOf, sendPermit } from './payer-wallet.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
-
 const PRICE = 20 * TOKEN;
 const FUNDS = 1_000n * BigInt(TOKEN);
 /** Twice the price for 24 months. */
@@ -266,6 +264,7 @@ describe.skipIf(!hasAnvil())('approvals that payers of USDC sign', () => {
     const offer = await early.payer.offer(early.page);
     const permit = await early.payer.permit(offer);
     await sendOffered(offer, permit);
+    await store.world.mine(store.world.finalBlocks + 1);
     const mandate = await early.payer.sign(offer);
     expect(await early.payer.give(early.page, offer, mandate, permit)).toMatchObject({ status: 200 });
     await isActive(early.id);

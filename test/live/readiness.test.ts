@@ -3,10 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { type Address, type Hex, parseEther } from 'viem';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import packageJson from '../../packages/server/package.json' with { type: 'json' };
 import type { NetworksFile } from '../../packages/server/src/chains/evm/networks-file.ts';
 import { installationApproverCommands } from '../../packages/server/src/operator/merchants.ts';
 import type { ContractLine, LiveCheck } from '../../packages/server/src/operator.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import {
   batchPayoutDeployment,
@@ -14,13 +16,13 @@ import {
   sweeperDeployment,
 } from '../../packages/signer/src/contracts.ts';
 import { TANK } from '../chains/evm/key-signer.ts';
+import { type Person, signIn } from '../console/people.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { florin } from '../florin-command.ts';
 import { asOwner } from '../ledger.ts';
-import { ACCOUNT, LiveStore } from './live-store.ts';
+import { ACCOUNT, LiveStore, WITHIN } from './live-store.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000 });
 
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 const SWEEPER = addressOf(sweeperDeployment(TANK.address).address);
@@ -39,6 +41,22 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
     await people().add('Grace');
   }, 180_000);
   afterAll(async () => await store?.stop());
+
+  async function readRunning(person: Person) {
+    const { status, text } = await person.call('/console/api/operator/running');
+    expect(status).toBe(200);
+    const running: {
+      networks: {
+        height: number;
+        final_height: number;
+        blocks_not_final: number;
+        endpoints: { host: string }[];
+      }[];
+      processes: object[];
+      signer: { version: string; problem: string | null } | null;
+    } = JSON.parse(text);
+    return running;
+  }
 
   const people = () => installationApproverCommands(store.service.app);
   const run = (words: readonly string[], env: Record<string, string | undefined> = {}) =>
@@ -172,7 +190,8 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
 
     const { wrong, lonely } = { wrong: `0x${'ab'.repeat(32)}`, lonely: [store.node.url] };
     const genesis = await look(changed((erc20) => Object.assign(erc20, { genesis_hash: wrong })));
-    expect(genesis.missing).toEqual(['networks', 'tank', 'contracts', 'alarms']);
+    // Whose accounts are on the chain of before.
+    expect(genesis.missing).toEqual(['networks', 'database', 'alarms']);
     const chain = await look(changed((erc20) => Object.assign(erc20, { chain_id: 1 })));
     expect(chain.missing.slice(0, 2)).toEqual(['networks', 'signer']);
     const alone = await look(changed((erc20) => Object.assign(erc20, { endpoints: lonely })));
@@ -215,12 +234,48 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
     expect(nothing.stderr).toBe('');
   });
 
+  test('heights, endpoints and versions: the command line and an auditor see the same, and what is away says why', async () => {
+    const auditor = await signIn(store.service, { merchantId: NIL_ID, storeId: NIL_ID }, 'auditor');
+    await store.world.mine(1);
+    const newest = Number(await store.world.client.getBlockNumber());
+    await expect.poll(async () => (await readRunning(auditor)).networks[0]?.height, WITHIN).toBe(newest);
+    const { networks, processes, signer } = await readRunning(auditor);
+    const [endpoint] = networks[0]?.endpoints ?? [];
+    expect(networks).toMatchObject([{ network: 'erc20', status: 'ok', problem: null }]);
+    expect(networks[0]?.blocks_not_final).toBe((networks[0]?.height ?? 0) - (networks[0]?.final_height ?? 0));
+    expect(endpoint).toMatchObject({ blocks_behind: 0, height: networks[0]?.height, problem: null });
+    const { version } = packageJson;
+    expect(processes).toContainEqual(expect.objectContaining({ version, pid: String(process.pid) }));
+    expect(signer).toEqual({ version: expect.stringMatching(/^\d/), problem: null });
+
+    const heights = async () => JSON.parse((await run(['networks', 'heights', '--json'])).stdout);
+    expect(await heights()).toMatchObject([
+      { network: 'erc20', endpoint: null, height: networks[0]?.height, found: 'ok' },
+      { network: 'erc20', endpoint: endpoint?.host, height: networks[0]?.height, found: 'ok' },
+    ]);
+    store.node.manner = 'broken';
+    const away = await heights();
+    store.node.manner = undefined;
+    expect(away).toMatchObject([
+      {
+        endpoint: null,
+        height: null,
+        final_height: null,
+        found: expect.stringContaining('own node is away'),
+      },
+      { endpoint: endpoint?.host, height: null, found: expect.stringContaining('answered 5') },
+    ]);
+  });
+
   test('doctor live: a frozen signer, and a live merchant who is turned off', async () => {
     await run(['networks', 'disable', store.id, 'erc20']);
     await store.signer.client.freeze('a drill');
     const { missing, first } = await look();
     expect(missing).toEqual(['signer', 'merchants', 'alarms']);
     expect(first?.found).toBe('it is frozen: a drill');
+    const auditor = await signIn(store.service, { merchantId: NIL_ID, storeId: NIL_ID }, 'auditor');
+    const problem = async () => (await readRunning(auditor)).signer?.problem;
+    await expect.poll(problem, WITHIN).toBe('It is frozen: a drill');
   });
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readHotWallets } from '../../packages/server/src/monitoring/treasury.ts';
 import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
 import { newId } from '../../packages/server/src/platform/db/ids/index.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
@@ -223,6 +224,11 @@ describe.skipIf(!hasAnvil())('a live merchant gets a new hot wallet and keeps ev
       expect(ofStore).toMatchObject([
         { wallet: 'rotated', address: hotOf(0), USDT: '20.00', fees_30_days: null },
         { wallet: 'hot', address: hotOf(1) },
+      ]);
+      const page = { network: 'erc20' as const, limit: 20, after: undefined };
+      const shown = (await readHotWallets(store.service.app, page)).wallets;
+      expect(shown.find(({ held }) => held?.address === hotOf(1))?.rotated).toMatchObject([
+        { address: hotOf(0), tokens: { USDT: BigInt(PRICE) } },
       ]);
       await store.world.own('USDT', 'removeBlackList', [hotOf(0)]);
       await active(waiting);

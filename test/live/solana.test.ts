@@ -18,7 +18,7 @@ import { billing, DAY, item } from '../subscriptions/billing.ts';
 import { subscribe } from './solana-payer.ts';
 import { SolanaStore, writeNetworks } from './solana-store.ts';
 
-const WITHIN = { timeout: 40_000, interval: 150 };
+const WITHIN = { timeout: 90_000, interval: 150 };
 
 let store: SolanaStore;
 beforeAll(async () => {
@@ -167,6 +167,13 @@ test('J3: mandates of one wallet at two merchants are charged for two periods, u
     const offer = await subscribe(store, ordered, wallet.owner);
     subscriptions.push({ calls, id: ordered.id, offer });
   }
+  // No wallet is asked for what the signer would never charge: `charges.per_transfer` is 200.
+  const dear = await billing(service, store.merchant).make({
+    customer: 'a subscriber',
+    currency: 'USDC',
+    items: [item(201 * TOKEN, 'day', 'USDC')],
+  });
+  await expect(subscribe(store, dear, wallet.owner)).rejects.toThrow('above 200.00 tokens');
   const [first, second] = subscriptions.map(({ offer }) => offer);
   const delegate = KEYS.delegate().address;
   expect([first?.spender, second?.spender]).toEqual([delegate, delegate]);

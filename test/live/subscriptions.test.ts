@@ -10,8 +10,6 @@ import { billing, item } from '../subscriptions/billing.ts';
 import { COLLECTOR, LiveStore, WITHIN } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
-
 const PRICE = 20 * TOKEN;
 const FUNDS = 1_000n * BigInt(TOKEN);
 

@@ -105,9 +105,12 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
       for (let i = 0; i < 8; i++)
         await store.until(() => store.batch(id), { status: expect.stringMatching(/pending|processing/) });
       expect(await attempts()).toEqual(before);
-      expect(await (await fetch(`${service.baseUrl}/metrics`)).text()).toContain(
-        'florin_gas_tank_coins{network="erc20"} 0',
-      );
+      const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text();
+      expect(metrics).toContain('florin_gas_tank_coins{network="erc20"} 0');
+      const height = Number(/^florin_network_height\{network="erc20"\} (\d+)$/m.exec(metrics)?.[1]);
+      expect(height).toBeGreaterThan(0);
+      expect(height).toBeLessThanOrEqual(Number(await world.client.getBlockNumber()));
+      expect(metrics).toMatch(/^florin_network_read_timestamp_seconds\{network="erc20"\} \d{10}$/m);
       await world.client.setBalance({ address: TANK.address, value: ether });
       await store.until(() => store.batch(id), { status: 'completed' });
       expect(await world.balance('USDT', freshAddress(710))).toBe(5_000_000n);

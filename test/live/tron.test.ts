@@ -1,146 +1,67 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { TOKEN_CONTRACTS } from '../../packages/server/src/chains/addresses/token-contracts.ts';
-import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { watchTank } from '../../packages/server/src/custody/watch-tank.ts';
 import { examineLive } from '../../packages/server/src/operator/live-doctor.ts';
-import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
-import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { readConfig } from '../../packages/server/src/platform/config.ts';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
-import { createLogger } from '../../packages/server/src/platform/observability/index.ts';
-import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
-import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { readTankUse, readUnderWay } from '../../packages/server/src/transfers/attempts/movements.ts';
-import { FINAL_BLOCKS, TronEnvironment } from '../chains/tron/environment.ts';
+import { FINAL_BLOCKS } from '../chains/tron/environment.ts';
 import { KEYS } from '../chains/tron/key-signer.ts';
-import { checkout, TOKEN } from '../checkout/requests.ts';
+import { TOKEN } from '../checkout/requests.ts';
 import { asOwner } from '../ledger.ts';
-import { TRX } from '../nodes/tron-stage.ts';
+import { hex, native, sendOk, TRX } from '../nodes/tron-client.ts';
 import { bodyOf, caller } from '../payouts/requests.ts';
 import { refunds } from '../refunds/requests.ts';
-import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { startWholeSigner } from '../signer/whole-signer.ts';
+import type { TestMerchant, TestService } from '../service.ts';
 import { type Boundary, GivenUp, Process } from '../transfers/process.ts';
-import { ETHEREUM_AWAY } from './ethereum-away.ts';
 import { startRatesProvider } from './rates-provider.ts';
+import { TronStore, writeNetworks } from './tron-store.ts';
 
-// A live store on a local Tron, with a signer behind its socket. Nothing answers for Ethereum.
-
-const WITHIN = { timeout: 40_000, interval: 150 };
+const WITHIN = { timeout: 90_000, interval: 150 };
 const TANK = KEYS.hot(0).address;
 const HOT = KEYS.hot(1).address;
+const STAKE = 100_000 * TRX;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'florin-live-tron-'));
-let local: TronEnvironment;
-let signer: Awaited<ReturnType<typeof startWholeSigner>>;
+const folder = mkdtempSync(path.join(tmpdir(), 'florin-doctor-tron-'));
+let store: TronStore;
+let local: TronStore['local'];
 let service: TestService;
 let merchant: TestMerchant;
 let worker: Awaited<ReturnType<TestService['startWorker']>>;
 let rates: Awaited<ReturnType<typeof startRatesProvider>>;
-const lines: Record<string, unknown>[] = [];
+let lines: TronStore['logged'];
 
 beforeAll(async () => {
-  local = await TronEnvironment.start();
-  const { genesisHash, feeCeilings } = local.network;
-  signer = await startWholeSigner(
-    (policy) => {
-      Object.assign(policy.networks.trc20, {
-        genesis: genesisHash,
-        tokens: { USDT: local.token('USDT'), USDC: local.token('USDC') },
-        fee_limit: String(feeCeilings.feeLimit),
-        gas_top_up: String(100 * TRX),
-        gas_top_ups_per_day: String(1_000 * TRX),
-      });
-      policy.payouts.approve_above = '1000.00';
-      policy.refunds.approve_above = '1000.00';
-    },
-    // Blocks are made by hand, each 3 seconds after the one before.
-    () => local.node.chain.head.time,
-  );
-  service = await startService({
-    log: createLogger('error', { write: (line) => void lines.push(JSON.parse(line)) }),
-    live: { network: ETHEREUM_AWAY, tron: local.network, signer: { socket: signer.socket } },
-  });
+  store = await TronStore.start({ worker: false });
+  ({ local, service, merchant, logged: lines } = store);
   worker = await service.startWorker();
-  merchant = await service.createMerchant({ mode: 'live', network: 'trc20' });
-  await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'trc20');
-  await settingCommands(service.app).set('refunds.delay_seconds', '0');
   // A sweep costs some 8.4 TRX, which are 2.44 dollars.
   rates = await startRatesProvider();
   await settingCommands(service.app).set('rates.sources', rates.source);
 }, 60_000);
 afterAll(async () => {
-  await service?.stop();
-  await signer?.stop();
-  await local?.node.stop();
+  await store?.stop();
   rates?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** What `florin doctor live` says of the network and of the signer. */
 async function examined(genesisHash: string): Promise<Record<string, string>> {
-  const { url } = local.node;
-  const own = { test: true, explorer: null };
-  const erc20 = {
-    ...own,
-    name: 'an Ethereum that is away',
-    endpoints: [{ url: 'http://127.0.0.1:1', own: true }],
-    chain_id: 31_337,
-    genesis_hash: ETHEREUM_AWAY.genesisHash,
-    tokens: { USDT: { address: TOKEN_CONTRACTS.erc20.USDT, decimals: 6 } },
-    contracts: { batch_payout: null, sweeper: null },
-    finality: { tag: 'finalized', early_confirmations: null },
-    fee_ceilings: { max_fee_per_gas: '1', max_priority_fee_per_gas: '1', gas_per_transaction: 1_000_000 },
-  };
-  const trc20 = {
-    ...own,
-    name: 'Tron',
-    endpoints: [{ url, own: true, solid_url: url }],
-    genesis_hash: genesisHash,
-    tokens: { USDT: { address: local.token('USDT'), decimals: 6 } },
-    fee_ceilings: { fee_limit: '100000000' },
-  };
-  const file = path.join(folder, 'networks.json');
-  writeFileSync(file, JSON.stringify({ networks: { erc20, trc20 } }));
-  const env = { FLORIN_NETWORKS_FILE: file, FLORIN_SIGNER: `unix:${signer.socket}` };
+  const file = writeNetworks(folder, local, genesisHash);
+  const env = { FLORIN_NETWORKS_FILE: file, FLORIN_SIGNER: `unix:${store.signer.socket}` };
   const checks = await examineLive(readConfig(env, {}, { logLevel: 'silent' }), () =>
     Promise.reject(new Error('there is no database')),
   );
   return Object.fromEntries(checks.map(({ check, found }) => [check, found]));
 }
 
-/** Makes blocks until the answer has these values. */
-async function until(what: () => Promise<unknown>, expected: object): Promise<void> {
-  await vi.waitFor(async () => {
-    await local.mine(1);
-    expect(await what()).toMatchObject(expected);
-  }, WITHIN);
-}
-
-async function expectBooksAgree(): Promise<void> {
-  await local.mine(FINAL_BLOCKS + 1);
-  const { differences, surpluses, unseen } = await verifyLedger(service.app, () => {});
-  expect({ differences, surpluses }).toEqual({ differences: [], surpluses: [] });
-  expect(unseen.filter((line) => line.includes('trc20'))).toEqual([]);
-}
-
-async function paid(tokens: number): Promise<{ paymentId: string; to: string }> {
-  const session = await checkout(service, merchant).open({ amount: tokens * TOKEN, currency: 'USDT' });
-  const row = await getSession(service.app.db, merchant, session.id);
-  const who = { merchantId: merchant.merchantId, mode: 'live', clockOffset: 0 } as const;
-  const { options } = await chooseOption(service.app, who, row, { currency: 'USDT', network: 'trc20' });
-  const to = options[0]?.address ?? '';
-  const amount = BigInt(options[0]?.pay_amount ?? 0);
-  await local.pay([{ from: local.wallet('a payer'), to, asset: 'USDT', amount }]);
-  const payment = () => checkout(service, merchant).payment(session.payment_id);
-  await until(payment, { status: 'completed', amount_received: tokens * TOKEN });
-  return { paymentId: session.payment_id, to };
-}
+const until: TronStore['until'] = (what, expected) => store.until(what, expected);
+const expectBooksAgree = () => store.expectBooksAgree();
+const paid = (tokens: number) => store.paid(tokens);
 
 /** Submits a batch. @returns its id */
 async function submitted(items: { to: string; amount: string }[]): Promise<string> {
@@ -162,7 +83,7 @@ async function submitted(items: { to: string; amount: string }[]): Promise<strin
 const attempts = () =>
   asOwner(
     service,
-    "select key_ref, status, movement from transfer_attempt where network = 'trc20' order by created_at, ordinal",
+    "select key_ref, status, movement, fee_native::text as fee from transfer_attempt where network = 'trc20' order by created_at, ordinal",
   );
 
 test('the doctor compares the genesis with the node’s and with the policy’s, asks for constant calls and for the history', async () => {
@@ -268,10 +189,15 @@ test('a payment above what the hot wallet holds has deposits swept that are wort
   await expectBooksAgree();
 });
 
-test('the alarm of a low tank has a minimum in TRX', async () => {
+/** The service with what it would log as an error. */
+function listened() {
   const logged: object[] = [];
   const error = (...line: unknown[]) => logged.push(Object(line[0]));
-  const deps = { ...service.app, log: { ...service.app.log, error } as typeof service.app.log };
+  return { logged, deps: { ...service.app, log: { ...service.app.log, error } as typeof service.app.log } };
+}
+
+test('the alarm of a low tank has a minimum in TRX', async () => {
+  const { logged, deps } = listened();
   await watchTank(deps);
   expect(logged).toEqual([]);
   const { set } = settingCommands(service.app);
@@ -281,6 +207,16 @@ test('the alarm of a low tank has a minimum in TRX', async () => {
     expect.objectContaining({ event: 'gas_tank_low', network: 'trc20', address: TANK }),
   ]);
   await set('custody.trx_minimum', '200.00');
+  logged.length = 0;
+  const stake = (await service.app.chains.readTank('trc20'))?.stake;
+  const staked = (stake?.free ?? 0n) + (stake?.lent ?? 0n);
+  const minimum = `${staked / 1_000_000n + 1n}.00`;
+  await set('custody.trx_stake_minimum', minimum);
+  await watchTank(deps);
+  expect(logged).toEqual([
+    expect.objectContaining({ event: 'gas_tank_stake_low', address: TANK, staked: String(staked) }),
+  ]);
+  await set('custody.trx_stake_minimum', '0.00');
 });
 
 test('what was decided after the wallets were read counts as if it were on its way', async () => {
@@ -324,8 +260,11 @@ test('what was decided after the wallets were read counts as if it were on its w
   }
 });
 
-test('J1: processes that die between any two steps give TRX once, sweep once and pay once', {
-  timeout: 120_000,
+/** What the wallet of the installation has lent, whomever to, in sun. */
+const lent = async () => Number((await service.app.chains.readTank('trc20'))?.stake?.lent ?? 0n);
+
+test('J1: processes that die between any two steps give TRX once, lend energy, sweep and take it back once, and pay once', {
+  timeout: 240_000,
 }, async () => {
   const { merchantId } = merchant;
   // Nothing is ordered before the processes of this test are there.
@@ -335,6 +274,7 @@ test('J1: processes that die between any two steps give TRX once, sweep once and
   const { to: deposit } = await paid(40);
   await worker.stop(10_000);
   local.node.fund(TANK, held);
+  local.node.stake(TANK, STAKE);
   await local.mine(FINAL_BLOCKS);
   const recipient = local.wallet('somebody who is paid once');
   const id = await submitted([{ to: recipient, amount: '30.00' }]);
@@ -346,7 +286,11 @@ test('J1: processes that die between any two steps give TRX once, sweep once and
       service,
       "select from transfer where network = 'trc20' and completed_at is null",
     );
-    return status === 'completed' && open.length === 0;
+    const moving = await asOwner(
+      service,
+      "select from transfer_attempt where network = 'trc20' and status in ('reserved', 'signed', 'sent')",
+    );
+    return status === 'completed' && open.length + moving.length === 0 && (await lent()) === 0;
   };
   // A process dies at each boundary once in each state of what was ordered.
   const diedAt = new Set<string>();
@@ -368,15 +312,24 @@ test('J1: processes that die between any two steps give TRX once, sweep once and
     deadOwners.push(process.owner);
   }
   const deaths = (step: string) => [...diedAt].filter((place) => place.startsWith(`${step} `)).length;
-  // A top-up, a sweep and a payment.
+  // A top-up, a loan, a sweep, a payment and the end of the loan.
   for (const step of ['before build', 'after build', 'before broadcast', 'after broadcast', 'after status'])
-    expect(deaths(step)).toBeGreaterThanOrEqual(3);
+    expect(deaths(step)).toBeGreaterThanOrEqual(5);
   const made = (await attempts()).slice(before);
   const kept = made.filter(({ status }) => status !== 'dead');
-  const kinds = kept.map(({ key_ref: key, movement }) => `${key} ${Object(movement).to ?? ''}`);
-  expect(kinds.filter((kind) => kind === 'tank deposit:3')).toHaveLength(1);
-  expect(kinds.filter((kind) => kind === 'deposit:3 ')).toHaveLength(1);
-  expect(kinds.filter((kind) => kind === 'hot ')).toHaveLength(1);
+  const kinds = kept.map(({ key_ref: key, movement }) => {
+    const { kind = '', to = '' } = Object(movement);
+    return `${key} ${kind} ${to}`;
+  });
+  const once = ['tank gas deposit:3', 'tank lend deposit:3', 'deposit:3  ', 'tank unlend deposit:3', 'hot  '];
+  expect(kinds.filter((kind) => once.includes(kind)).toSorted()).toEqual(once.toSorted());
+  // The sweep has burnt nothing, and the address was given what stake does not pay.
+  const given = kept.find(({ movement }) => Object(movement).to === 'deposit:3');
+  expect(given).toMatchObject({ movement: { kind: 'gas', amount: '410000' } });
+  expect(kept.find(({ key_ref: key }) => key === 'deposit:3')).toMatchObject({ fee: '0' });
+  expect(await treasuryCommands(service.app).status()).toContainEqual(
+    expect.objectContaining({ wallet: 'gas_tank', stake: '100000', stake_lent: '0' }),
+  );
   expect(kept.every(({ status }) => status === 'succeeded')).toBe(true);
   const chain = service.app.chains.of({ merchantId, mode: 'live' }, 'trc20');
   await local.mine(FINAL_BLOCKS);
@@ -385,5 +338,35 @@ test('J1: processes that die between any two steps give TRX once, sweep once and
     [recipient, 30_000_000n],
     [HOT, 14_200_000n],
   ]);
+  await expectBooksAgree();
+});
+
+test('what a copy of the database does not know to be lent comes back after a look at all loans, and a stranger’s is named', {
+  timeout: 120_000,
+}, async () => {
+  const LOAN = 1_000 * TRX;
+  const [deposit, stranger] = [KEYS.deposit(1, 3).address, local.wallet('a stranger')];
+  local.node.fund(stranger, TRX);
+  const tank = { address: TANK, secret: Buffer.from(KEYS.hot(0).privateKey).toString('hex') };
+  const delegate = async (contract: string, to: string) => {
+    const value = { receiver_address: hex(to), balance: LOAN, resource: 'ENERGY' };
+    await sendOk(await native(tank, contract, value, { url: local.node.url }), local.node.url);
+    await local.mine(FINAL_BLOCKS);
+  };
+  for (const to of [deposit, stranger]) await delegate('DelegateResourceContract', to);
+  expect(await lent()).toBe(2 * LOAN);
+  const before = (await attempts()).length;
+  const { logged, deps } = listened();
+  await watchTank(deps);
+  expect(logged).toEqual([expect.objectContaining({ event: 'gas_tank_lent', addresses: [stranger] })]);
+  worker = await service.startWorker();
+  await until(async () => ({ lent: await lent() }), { lent: LOAN });
+  const taken = async () => (await attempts()).slice(before).filter(({ status }) => status !== 'dead');
+  const movement = { kind: 'unlend', to: 'deposit:3', staked: String(LOAN) };
+  await until(taken, [{ key_ref: 'tank', status: 'succeeded', movement }]);
+  await delegate('UnDelegateResourceContract', stranger);
+  logged.length = 0;
+  await watchTank(deps);
+  expect(logged).toEqual([]);
   await expectBooksAgree();
 });

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TOKEN } from '../checkout/requests.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
 import { billing, item } from '../subscriptions/billing.ts';
 import { LiveStore } from './live-store.ts';
 import { PayerWallet } from './payer-wallet.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe.skipIf(!hasAnvil())('a signer whose policy does not name the collector', () => {
   let store: LiveStore;

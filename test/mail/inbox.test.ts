@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redeemLink, users } from '../../packages/server/src/console/accounts/index.ts';
+import { inviteByMail } from '../../packages/server/src/console/accounts/mails/index.ts';
 import { rawRequest, serveSandboxPages } from '../sandbox-pages.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { receiptOf } from './receipt.ts';
@@ -58,4 +60,24 @@ test('a name that was made to point here, and a caller behind a proxy, see no ma
       expect(status).toBe(403);
       expect(text).not.toContain(ADA);
     }
+});
+
+test('an invitation is in the mailbox with the link that was shown, and the API keeps it to itself', async () => {
+  const { app } = service;
+  const { merchantId } = merchant;
+  const owner = await users.inviteUser(app, { merchantId, email: 'owner@example.com', role: 'owner' });
+  const person = { password: 'gravel-otter-lantern', token: owner.token };
+  await redeemLink(app, person, { remoteAddress: '10.9.8.7', userAgent: 'Browser' });
+  const invited = { merchantId, email: 'bob@example.com', role: 'viewer' };
+  const { token } = await inviteByMail(app, invited, owner.userId);
+  const [mail] = (await merchant.sdk.mails.list({ to: 'bob@example.com' })).data;
+  const link = `${url}/console/link#${token}`;
+  expect(mail).toMatchObject({ kind: 'invitation', status: 'caught' });
+  expect((await call(`${PAGE}/${mail?.id}`)).text).toContain(link);
+  expect((await call(PAGE)).text).toContain(link);
+  const { text, html } = await merchant.sdk.mails.retrieve(mail?.id ?? '');
+  expect(text).toContain('owner@example.com has invited you');
+  expect(`${text} ${html}`).not.toContain(String(token));
+  const rows = await app.db.selectFrom('mail').selectAll().where('merchant_id', '=', merchantId).execute();
+  expect(JSON.stringify(rows.map(({ view }) => view))).not.toContain(String(token));
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAIL_SETTINGS } from '../../packages/server/src/mail/index.ts';
+import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { bodyOf, caller, configure } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -30,6 +32,9 @@ const mailsOf = async ({ sdk }: TestMerchant) =>
   (await sdk.mails.list({ limit: 100 })).data
     .map(({ kind, to, about }) => `${kind} ${to} ${about}`)
     .toSorted();
+/** The pages of a merchant's store in the console. */
+const pageOf = ({ merchantId, storeId }: TestMerchant) =>
+  `/console/${encodeId('merchant', merchantId)}/${encodeId('store', storeId)}`;
 const toPeople = (kind: string, about: string) => PEOPLE.map((to) => `${kind} ${to} ${about}`);
 
 test("a batch that waits for approval and one with failed items are mailed to the merchant's people", async () => {
@@ -42,6 +47,10 @@ test("a batch that waits for approval and one with failed items are mailed to th
   const [mail] = (await merchant.sdk.mails.list()).data;
   const { text, html } = await merchant.sdk.mails.retrieve(mail?.id ?? '');
   expect(text).toContain(`florin payouts approve ${String(waiting.batch_id)}`);
+  expect(text).toContain('Recipients: 1. Approvals needed: 1.');
+  expect(text).toContain('gave this address for its own notices');
+  expect(text).not.toContain('your purchase');
+  expect(text).toContain(`${pageOf(merchant)}/payouts/${String(waiting.batch_id)}`);
   expect(html).toContain('9.00\u00a0USDT');
 
   const failing = await attentive();
@@ -54,6 +63,32 @@ test("a batch that waits for approval and one with failed items are mailed to th
       return await mailsOf(failing);
     }, WAIT)
     .toEqual(toPeople('payout_failed', String(batch.batch_id)));
+});
+
+test('a refund that waits for approval is mailed once: when it is made, or when its payer has said where it goes', async () => {
+  const merchant = await attentive();
+  await writeSetting(service.app.db, merchant.merchantId, REFUND_SETTINGS.approvalAbove, '1.00');
+  const { checkout, refunds, testHelpers, mails } = merchant.sdk;
+  const { erc20 } = await testHelpers.addresses();
+  const session = await checkout.sessions.create({ amount: 9_000_000n, currency: 'USDT' });
+  await testHelpers.checkout.sessions.pay(session.id, { currency: 'USDT', network: 'erc20' });
+  const refund = { payment_id: session.payment_id, currency: 'USDT', address: erc20.succeed } as const;
+  await refunds.create({ ...refund, refund_id: 'small', amount: 1_000_000n });
+  expect(await mailsOf(merchant)).toEqual([]);
+  await refunds.create({ ...refund, refund_id: 'A-17', amount: 2_000_000n });
+  await refunds.create({ ...refund, refund_id: 'A-17', amount: 2_000_000n });
+  expect(await mailsOf(merchant)).toEqual(toPeople('refund_waiting', 'A-17'));
+  const [mail] = (await mails.list()).data;
+  const { subject, text } = await mails.retrieve(mail?.id ?? '');
+  expect(subject).toBe('A refund of 2.00 USDT waits for approval');
+  expect(text).toContain(`${pageOf(merchant)}/refunds/A-17`);
+  const { address: _, ...unaddressed } = refund;
+  await refunds.create({ ...unaddressed, refund_id: 'claimed', amount: 3_000_000n });
+  expect(await mailsOf(merchant)).toEqual(toPeople('refund_waiting', 'A-17'));
+  await testHelpers.refunds.claim('claimed', erc20.succeed);
+  expect(await mailsOf(merchant)).toEqual(
+    [...toPeople('refund_waiting', 'A-17'), ...toPeople('refund_waiting', 'claimed')].toSorted(),
+  );
 });
 
 test('the third failure of an endpoint in a row is mailed once', async () => {

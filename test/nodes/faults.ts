@@ -1,11 +1,11 @@
 /** What goes wrong with a request, whatever it asks. */
 interface Fault {
   /**
-   * limit: HTTP 429, nothing done · down: HTTP 503, nothing done · drop: the connection closes, nothing done ·
+   * limit: HTTP 429, nothing done · forbid: HTTP 404, nothing done · down: HTTP 503, nothing done · drop: the connection closes, nothing done ·
    * lose: done, and the connection closes without an answer · cut: done, and the answer ends in the middle ·
    * delay: done, answered `delayMs` later
    */
-  how: 'limit' | 'down' | 'drop' | 'lose' | 'cut' | 'delay';
+  how: 'limit' | 'forbid' | 'down' | 'drop' | 'lose' | 'cut' | 'delay';
   /** 1 by default; Infinity until `clear`. */
   times?: number;
   /** Calls of this method alone. */
@@ -18,6 +18,11 @@ export class Faults {
   readonly #planned: { fault: Fault; left: number }[] = [];
   /** By method, whatever became of the call. */
   readonly calls = new Map<string, number>();
+
+  /** Calls of all methods. */
+  counted(): number {
+    return [...this.calls.values()].reduce((sum, count) => sum + count, 0);
+  }
 
   plan(fault: Fault): void {
     this.#planned.push({ fault, left: fault.times ?? 1 });

@@ -48,6 +48,7 @@ export async function listen(handler: Handler, faults: Faults, port = 0): Promis
     const fault = faults.next(handler.methodOf(asked));
     if (fault?.how === 'drop') return void response.destroy();
     if (fault?.how === 'down') return send(response, { status: 503, body: 'Service Unavailable' });
+    if (fault?.how === 'forbid') return send(response, { status: 404, body: 'this API is unavailable' });
     if (fault?.how === 'limit') {
       response.setHeader('retry-after', '1');
       return send(response, handler.limited(asked));

@@ -1,26 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hasAnvil } from '../contracts/local-node.ts';
-import {
-  ask,
-  balance,
-  bytesOf,
-  call,
-  hex,
-  keyOf,
-  native,
-  node,
-  OWNER,
-  PAYER,
-  pay,
-  produce,
-  type Signed,
-  said,
-  send,
-  sendOk,
-  TRX,
-  usdt,
-  useTron,
-} from './tron-stage.ts';
+import { bytesOf, hex, keyOf, OWNER, PAYER, type Signed, said, TRX } from './tron-client.ts';
+import { ask, balance, call, native, node, pay, produce, send, sendOk, usdt, useTron } from './tron-stage.ts';
 
 const TO = keyOf('recipient').address;
 

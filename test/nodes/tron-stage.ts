@@ -1,22 +1,14 @@
-import { createHash } from 'node:crypto';
-import { TronWeb, utils } from 'tronweb';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { TestTronUSDT } from '../../contracts/artifacts/index.ts';
 import { startTronNode, type TronNode } from './tron/node.ts';
+import * as client from './tron-client.ts';
 
-export const TRX = 1_000_000;
+// One node for a file of tests, and the calls of tron-client.ts on it.
+
+const { OWNER, PAYER, TRX } = client;
 
 export let node: TronNode;
 export let usdt: string;
-
-/** Keys of tests. */
-export function keyOf(name: string) {
-  const secret = createHash('sha256').update(`florin public test key: ${name}`).digest('hex');
-  return { secret, address: String(TronWeb.address.fromPrivateKey(secret)) };
-}
-
-export const OWNER = keyOf('owner of tokens');
-export const PAYER = keyOf('payer');
 
 /** A node with a token and a payer who has some: for each test of the file, or one for all of them. */
 export function useTron(often: 'each' | 'once'): void {
@@ -31,146 +23,48 @@ export function useTron(often: 'each' | 'once'): void {
   after(() => node.stop());
 }
 
-export interface Signed {
-  txID: string;
-  signature: string[];
-  raw_data: Record<string, unknown>;
-  raw_data_hex: string;
-}
+type BuildOptions = Partial<client.BuildOptions>;
 
-interface BuildOptions {
-  contract?: string;
-  feeLimit?: number;
-  validMs?: number;
-  /** Milliseconds by which the transaction differs from its like. */
-  apart?: number;
-  url?: string;
-  reference?: { bytes: string; hash: string };
-}
-
-type Parameter = string | number | bigint;
-
-/** What a transaction names of the chain, from the solid block. */
-async function headerOf({ validMs = 60_000, apart = 0, url = node.url, reference }: BuildOptions) {
-  const solid = await ask('walletsolidity/getnowblock', {}, url);
-  const { raw_data: raw } = solid.block_header;
-  const head = (await ask('wallet/getnowblock', {}, url)).block_header.raw_data.timestamp;
-  return {
-    ref_block_bytes: reference?.bytes ?? (raw.number ?? 0).toString(16).padStart(4, '0').slice(-4),
-    ref_block_hash: reference?.hash ?? solid.blockID.slice(16, 32),
-    timestamp: head + apart,
-    expiration: head + validMs,
-  };
-}
-
-/** A call of a contract, built and signed by tronweb without a node. */
+/** Of the token, unless another contract is named. */
 export async function call(
-  { secret, address }: { secret: string; address: string },
+  who: client.TestKey,
   method: string,
-  values: Parameter[],
-  options: BuildOptions = {},
-): Promise<Signed> {
-  const tronWeb = new TronWeb({ fullHost: 'http://127.0.0.1:1' });
-  const types = /\((.*)\)/.exec(method)?.[1]?.split(',') ?? [];
-  const parameters = values.map((value, at) => ({ type: types[at] ?? '', value: String(value) }));
-  const { feeLimit = 50 * TRX, contract = usdt } = options;
-  const local = { txLocal: true, feeLimit, blockHeader: await headerOf(options) };
-  const { transaction } = await tronWeb.transactionBuilder.triggerSmartContract(
-    contract,
-    method,
-    local,
-    parameters,
-    address,
-  );
-  return sign(transaction, secret);
+  values: client.Parameter[],
+  options: BuildOptions & { contract?: string } = {},
+): Promise<client.Signed> {
+  return await client.call(who, method, values, { url: node.url, contract: usdt, ...options });
 }
 
-export async function pay(to: string, amount: number, options: BuildOptions = {}): Promise<Signed> {
+export async function pay(to: string, amount: number, options: BuildOptions = {}): Promise<client.Signed> {
   return await call(PAYER, 'transfer(address,uint256)', [to, amount], options);
 }
 
-/** A native contract: TRX sent, staked or delegated. */
 export async function native(
-  { secret, address }: { secret: string; address: string },
+  who: client.TestKey,
   type: string,
   value: Record<string, unknown>,
   options: BuildOptions & { memo?: string } = {},
-): Promise<Signed> {
-  const { memo, feeLimit } = options;
-  const raw = {
-    contract: [
-      {
-        parameter: {
-          value: { owner_address: hex(address), ...value },
-          type_url: `type.googleapis.com/protocol.${type}`,
-        },
-        type,
-      },
-    ],
-    ...(await headerOf(options)),
-    ...(memo !== undefined && { data: Buffer.from(memo).toString('hex') }),
-    ...(feeLimit !== undefined && { fee_limit: feeLimit }),
-  };
-  const made = utils.transaction.txJsonToPb({ raw_data: raw });
-  const transaction = {
-    txID: utils.transaction.txPbToTxID(made).replace(/^0x/, ''),
-    raw_data: raw,
-    raw_data_hex: utils.transaction.txPbToRawDataHex(made).toLowerCase(),
-  };
-  return sign(transaction, secret);
+): Promise<client.Signed> {
+  return await client.native(who, type, value, { url: node.url, ...options });
 }
 
-function sign(transaction: object, secret: string): Signed {
-  return utils.crypto.signTransaction(secret, structuredClone(transaction)) as Signed;
-}
-
-export function hex(address: string): string {
-  return TronWeb.address.toHex(address).toLowerCase();
-}
-
-/** The whole signed transaction as one message, as broadcasthex takes it. */
-export function bytesOf({ raw_data_hex: raw, signature }: Signed): string {
-  const part = (tag: string, body: string) => {
-    const length = body.length / 2;
-    const varint = length < 128 ? [length] : [(length & 127) | 128, length >> 7];
-    return tag + Buffer.from(varint).toString('hex') + body;
-  };
-  return part('0a', raw) + signature.map((one) => part('12', one.replace(/^0x/, ''))).join('');
-}
-
-/** Any call, as it goes over the wire. */
 export async function ask(path: string, fields: object = {}, url = node.url) {
-  const answer = await fetch(`${url}/${path}`, { method: 'POST', body: JSON.stringify(fields) });
-  return JSON.parse(await answer.text());
+  return await client.ask(path, fields, url);
 }
 
-export async function send(signed: Signed, url = node.url) {
-  return await ask('wallet/broadcasttransaction', signed, url);
+export async function send(signed: client.Signed, url = node.url) {
+  return await client.send(signed, url);
 }
 
-export async function sendOk(signed: Signed): Promise<string> {
-  const answer = await send(signed);
-  if (answer.result !== true) throw new Error(`refused: ${JSON.stringify(answer)} ${said(answer)}`);
-  return signed.txID;
-}
-
-/** The message of a refusal, which java-tron writes in hex. */
-export function said({ message = '' }: { message?: string }): string {
-  return Buffer.from(message, 'hex').toString();
+export async function sendOk(signed: client.Signed): Promise<string> {
+  return await client.sendOk(signed, node.url);
 }
 
 export async function produce(blocks = 1): Promise<void> {
   for (let made = 0; made < blocks; made += 1) await node.chain.produce();
 }
 
-/** Of the token, by tronweb. */
+/** Of the token. */
 export async function balance(of: string, part: 'wallet' | 'walletsolidity' = 'wallet'): Promise<number> {
-  const { constant_result: words } = await ask(`${part}/triggerconstantcontract`, {
-    owner_address: of,
-    contract_address: usdt,
-    function_selector: 'balanceOf(address)',
-    parameter: hex(of).slice(2).padStart(64, '0'),
-    visible: true,
-  });
-  return Number.parseInt(words[0], 16);
+  return Number(await client.balanceOf(usdt, of, { url: node.url, part }));
 }

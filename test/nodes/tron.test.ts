@@ -1,25 +1,8 @@
 import { TronWeb } from 'tronweb';
 import { describe, expect, test } from 'vitest';
 import { hasAnvil } from '../contracts/local-node.ts';
-import {
-  ask,
-  balance,
-  bytesOf,
-  call,
-  hex,
-  keyOf,
-  native,
-  node,
-  OWNER,
-  PAYER,
-  pay,
-  produce,
-  send,
-  sendOk,
-  TRX,
-  usdt,
-  useTron,
-} from './tron-stage.ts';
+import { bytesOf, hex, keyOf, OWNER, PAYER, TRX } from './tron-client.ts';
+import { ask, balance, call, native, node, pay, produce, send, sendOk, usdt, useTron } from './tron-stage.ts';
 
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 let count = 0;
@@ -263,6 +246,14 @@ describe.skipIf(!hasAnvil())('a Tron of our own', () => {
     expect(
       (await ask('wallet/getaccountresource', { address: hex(worker.address) })).EnergyLimit,
     ).toBeUndefined();
+    // What the borrower has used is the lender's to wait for.
+    const { EnergyUsed } = await ask('wallet/getaccountresource', { address: hex(rich.address) });
+    expect(EnergyUsed).toBeLessThanOrEqual(receipt.energy_usage);
+    expect(EnergyUsed).toBeGreaterThan(receipt.energy_usage * 0.99);
+    const left = await ask('wallet/getcandelegatedmaxsize', { owner_address: hex(rich.address), type: 1 });
+    expect(left.max_size).toBeLessThan(most.max_size - 1_000 * TRX);
+    node.chain.moveClock(86_400_000);
+    await produce();
     expect(await ask('wallet/getcandelegatedmaxsize', { owner_address: hex(rich.address), type: 1 })).toEqual(
       most,
     );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { NETWORKS } from '@florin/contract/money';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
 import { mandateOf } from '../../packages/server/src/payment-methods/queries.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
@@ -11,8 +11,6 @@ import { startService, type TestMerchant, type TestService } from '../service.ts
 import { attemptsOf, chargePayer, expectPulledOnce, newPayer, paymentOf } from '../transfers/charges.ts';
 import { Process } from '../transfers/process.ts';
 import { methodCalls, type NewMethod, newMethod, TOKENS } from './requests.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** What is due next of payment methods, by id: the part of whoever bills. */
 const needs = new Map<string, bigint>();

@@ -1,11 +1,9 @@
 import type { PaymentMethod, Subscription } from '@florin/contract/schemas';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { billing, DAY } from '../subscriptions/billing.ts';
 import { methodCalls, TOKENS } from './requests.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 beforeAll(async () => {

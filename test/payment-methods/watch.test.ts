@@ -1,13 +1,13 @@
 import { NETWORKS } from '@florin/contract/money';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { UnservedMandate } from '../../packages/server/src/chains/charges/index.ts';
+import { countElsewhere } from '../../packages/server/src/payment-methods/charges/index.ts';
 import { PAYMENT_METHOD_SETTINGS } from '../../packages/server/src/payment-methods/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { methodCalls, newMethod } from './requests.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const DAY = 86_400;
 /** What is due next of payment methods, by id: the part of whoever bills. */
@@ -96,6 +96,33 @@ test('nobody knows while the network is away, and all is well once it is back', 
   expect(await statusesOf(merchant)).toEqual(['active']);
   const seen = await events(encodeId('paymentMethod', method.payment_method_id));
   expect(seen.map(({ data }) => data.object.status)).toEqual(['unknown', 'active']);
+});
+
+test('after some days a mandate of a collector that was replaced can be given anew, and charges again where it is put back', async () => {
+  const merchant = await newMerchant();
+  const { method } = await newMethod(service, merchant, { network: 'erc20' });
+  needs.set(method.payment_method_id, 1n);
+  const { chains } = service.app;
+  const replaced: typeof chains.of = (owner, network) =>
+    new Proxy(chains.of(owner, network), {
+      get: (chain, name) =>
+        name === 'mandateStates'
+          ? () => Promise.reject(new UnservedMandate('another collector'))
+          : Reflect.get(chain, name, chain),
+    });
+  service.app.chains = { ...chains, of: replaced };
+  try {
+    await advance(merchant, DAY);
+    expect(await statusesOf(merchant)).toEqual(['unknown']);
+    expect((await service.app.readState()).elsewhere.get('erc20')).toBe(1);
+    await advance(merchant, 4 * DAY);
+    expect(await statusesOf(merchant)).toEqual(['inactive']);
+  } finally {
+    service.app.chains = chains;
+  }
+  await advance(merchant, 2 * DAY);
+  expect(await statusesOf(merchant)).toEqual(['active']);
+  expect((await countElsewhere(service.app.db)).get('erc20')).toBeUndefined();
 });
 
 test('what a reorganisation has taken cannot be charged, until it is there again', async () => {

@@ -1,13 +1,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import { florinOf } from '../florin-command.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000 });
 
 let service: TestService;
 let merchant: TestMerchant;

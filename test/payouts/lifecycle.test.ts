@@ -309,6 +309,20 @@ test('lists: newest first, page by page, filtered, with the query as it came', a
   expect(await ids('?status=canceled')).toEqual({ ids: [made[0]], more: false });
   expect(await ids('?status=completed')).toEqual({ ids: [], more: false });
   expect(await ids('?idempotency_key=unused')).toEqual({ ids: [], more: false });
+  const { json: middle } = await calls.call(`/payout-batches/${made[3]}`);
+  const at = Number(middle.created_at);
+  const parts = [
+    `?created[gte]=${at + 1}`,
+    `?created[gte]=${at}&created[lt]=${at + 1}`,
+    `?created[lt]=${at}`,
+  ];
+  const [later, within, earlier] = await Promise.all(parts.map(async (query) => (await ids(query)).ids));
+  expect([later, within, earlier].flat()).toEqual(made);
+  expect(within).toContain(made[3]);
+  expect(await ids(`?created[lt]=${at - 60}`)).toEqual({ ids: [], more: false });
+  expect(verdict(await calls.call('/payout-batches?created[gte]=9&created[lt]=9'))).toBe(
+    '400 invalid_request',
+  );
   for (const cursor of ['x', encodeId('payoutBatch', newId()), encodeId('payoutItem', newId()), '%00']) {
     expect(verdict(await calls.call(`/payout-batches?starting_after=${cursor}`))).toBe('400 invalid_request');
   }

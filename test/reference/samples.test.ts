@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documentedExample } from '../../packages/server/src/docs/index.ts';
 import { compile } from '../compile.ts';
 import { loadApi, type Schema } from '../http/operations.ts';
+import { share } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { ExampleMaker, inLanes, REFUSED_BY_SANDBOX } from './run-examples.ts';
 
@@ -14,6 +15,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** As a shop has it: outside of the repository, with the packages that it installed. */
 const FOLDER = mkdtempSync(path.join(tmpdir(), 'florin-samples-'));
 const LONG = { timeout: 600_000 };
+const LANGUAGES = ['shell', 'python', 'typescript'] as const;
 
 const hasProgram = (name: string, words: string[]) => {
   const isThere = spawnSync(name, words).status === 0;
@@ -78,14 +80,16 @@ const jsonOf = (printed: string): unknown => {
 
 /** Runs the code of each operation for a merchant who has what it names. @returns what went wrong */
 async function runAll(
-  lang: string,
+  lang: (typeof LANGUAGES)[number],
   start: (file: string, merchant: TestMerchant) => Promise<string>,
   extension: string,
 ) {
   const faults: string[] = [];
-  const ids = maker.routes
+  const all = maker.routes
     .map(({ operationId }) => operationId)
     .filter((id) => !REFUSED_BY_SANDBOX.includes(id));
+  // The samples are written from one description of the operation, which each language brings to a third of them.
+  const ids = share(all, LANGUAGES.indexOf(lang), LANGUAGES.length);
   await inLanes(ids, async (operationId) => {
     const { merchant, fill } = await maker.make(operationId);
     const file = `${operationId}.${extension}`;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { listRefundable } from '../../packages/server/src/refunds/refundable/index.ts';
 import { advanceClock } from '../../packages/server/src/sandbox/advance-clock.ts';
 import { setMerchantStatus } from '../../packages/server/src/stores/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
@@ -279,7 +280,7 @@ test('a proof counts for the amount that its wallet sent: the rest needs the lin
 });
 
 test('a proof counts for the transfer that its wallet sent, and once for each token of it', async () => {
-  const { open, pay, refund, cancel } = await shop(service, { funds: FUNDS });
+  const { merchant, open, pay, refund, cancel } = await shop(service, { funds: FUNDS });
   const session = await open();
   const paid = await pay(session.id, { connected: true, from: 'new' });
   const payer = paid.transactions[0]?.from ?? '';
@@ -290,14 +291,32 @@ test('a proof counts for the transfer that its wallet sent, and once for each to
     const transfer = transactions.find(({ amount }) => amount === tokens * TOKEN);
     return refund({ refund_id: `w-${tokens}`, payment_id: session.payment_id, tx_id: transfer?.tx_id });
   };
+  /** What the form of a refund says of each source: what is left, and how much of it goes to the proven wallet. */
+  const left = async () =>
+    (await listRefundable(service.app.db, merchant, session.payment_id)).map((one) => [
+      one.txId?.split(':')[0] ?? 'payment',
+      `${one.left / BigInt(TOKEN)} ${one.currency}`,
+      one.proven && [one.proven.address, one.proven.most / BigInt(TOKEN)],
+    ]);
+  const wrongs = transactions.filter(({ kind }) => kind === 'wrong_token');
+  expect(await left()).toEqual([
+    ['payment', '150 USDT', [payer, 100n]],
+    ...wrongs.map((one) => [
+      one.tx_id,
+      `${one.amount / TOKEN} USDC`,
+      one.from === payer ? [payer, 2n] : null,
+    ]),
+  ]);
   expect(await wrong(2)).toMatchObject({ currency: 'USDC', address: payer });
   expect(await wrong(3)).toMatchObject({ currency: 'USDC', address: null });
   const part = (tokens: number, more: object = {}) =>
     refund({ payment_id: session.payment_id, amount: tokens * TOKEN, currency: 'USDT', ...more });
   // Of 150 the payer has sent 100, and gets 40 of them because somebody says so.
   await part(40, { address: payer.toLowerCase() });
+  expect(await left()).toEqual([['payment', '110 USDT', [payer, 60n]]]);
   expect(await part(61, { refund_id: 'too-much' })).toMatchObject({ address: null });
   expect((await cancel('too-much')).status).toBe(200);
   expect(await part(60)).toMatchObject({ address: payer });
+  expect(await left()).toEqual([['payment', '50 USDT', null]]);
   expect(await part(1)).toMatchObject({ address: null });
 });

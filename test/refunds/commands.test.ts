@@ -1,11 +1,10 @@
 import type { Refund } from '@florin/sdk';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { florinOf } from '../florin-command.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { refunds, TOKEN } from './requests.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 let merchant: TestMerchant;

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { approversOf } from '../../packages/signer/src/approvals.ts';
 import { addressOf, factsOfWords } from '../../packages/signer/src/index.ts';
 import { florin } from '../florin-command.ts';
@@ -26,7 +26,6 @@ import {
 } from './signer-process.ts';
 
 // Each test starts several processes.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const folder = mkdtempSync(path.join(tmpdir(), 'florin-signer-commands-'));
 const at = (name: string) => path.join(folder, name);

@@ -90,9 +90,10 @@ function judged(account: number, purpose: SolanaPurpose, message: SolanaMessage)
     priorityFee: 10_000n,
     genesis: usdt,
     nativeFeePerDay: 1n,
+    nativeFeePerMerchantDay: 1n,
     allowProgramOwned: false,
     node: null,
-    charges: { perTransfer: 1n, perDay: 1n, resendPerDay: 0n },
+    charges: { perTransfer: 1n, perDay: 1n, perMerchantDay: 1n, resendPerDay: 0n },
     accounts: new Map(),
   };
   return matchSolanaPurpose({ account, purpose, message, rules, book }).cost;

@@ -13,7 +13,8 @@ import {
 import { MERCHANTS } from '../../packages/signer/src/test-requests.ts';
 import { encodeTronTransaction, type TronContract } from '../../packages/signer/src/tron/transaction.ts';
 import { hasAnvil } from '../contracts/local-node.ts';
-import { ask, balance, call, node, OWNER, produce, sendOk, TRX, usdt, useTron } from '../nodes/tron-stage.ts';
+import { OWNER, TRX } from '../nodes/tron-client.ts';
+import { ask, balance, call, node, produce, sendOk, usdt, useTron } from '../nodes/tron-stage.ts';
 import { startWholeSigner } from './whole-signer.ts';
 
 // Requests of a server, through the signer's socket, journal and policy, onto a node that reads bytes by tronweb.

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { florinOf } from '../florin-command.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { addInvoice, addPaymentMethod, addSubscription } from './rows.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 let merchant: TestMerchant;

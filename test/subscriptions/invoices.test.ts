@@ -116,6 +116,10 @@ test('the list: newest first, by customer in either form, subscription and statu
   ])
     expect((await pageOf(query, own)).ids).toEqual(paidOfA);
   expect((await pageOf(`?customer=b&subscription=${subscription}`, own)).ids).toEqual([]);
+  expect((await pageOf('?created[gte]=7&created[lt]=8&limit=12', own)).ids).toEqual(ids(() => true));
+  expect((await pageOf('?customer=a&created[gte]=7&created[lt]=8', own)).ids).toEqual(ofA);
+  for (const none of ['?created[lt]=7', '?created[gte]=8', '?customer=a&status=paid&created[gte]=8'])
+    expect((await pageOf(none, own)).ids).toEqual([]);
   expect((await pageOf('?status=open', own)).ids).toEqual(ids(({ status }) => status === 'open'));
   // Page by page, the last one full.
   const all: string[] = [];

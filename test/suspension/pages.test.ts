@@ -156,6 +156,7 @@ const WALLETS = new Set([
   'POST /checkout/{token}/wallet-text',
   'POST /checkout/{token}/wallet-proof',
   'POST /subscribe/{token}/mandate/offer',
+  'POST /subscribe/{token}/mandate/approval',
   'POST /subscribe/{token}/mandate/sign',
 ]);
 

@@ -1,6 +1,7 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asOwner } from '../ledger.ts';
+import { scaled } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
 import {
   AMOUNT,
@@ -11,14 +12,13 @@ import {
   newPayer,
   paymentOf,
 } from './charges.ts';
-import { GivenUp, giveUpAt, Process, type ProcessOptions } from './process.ts';
+import { GivenUp, giveUpAt, inParallel, Process, type ProcessOptions } from './process.ts';
 
 const TOGETHER = 3;
 const JOBS_MAX = 50;
 /** Concurrent processes. */
-const AT_ONCE = 8;
 /** Every place where the rules are hardest, some of the same places elsewhere. */
-const EVERY = { erc20: 1, trc20: 5, spl: 7 } as const;
+const EVERY = { erc20: scaled(1, 3), trc20: 5, spl: 7 };
 /** More than a block needs to become final, so that no tick of the clock changes the number of polls. */
 const FINAL_BLOCKS = 4;
 
@@ -62,19 +62,15 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(await statusesOf(whole)).toEqual(ALL_BUT_THE_LAST);
     // Together: reserved, signed, marked as sent and decided in one transaction each, then booked one by one.
     expect(dry.crossed.filter((name) => name === 'before step')).toHaveLength(4 + TOGETHER);
-    const places = dry.crossed.map((_, i) => i + 1).filter((k) => k % EVERY[network] === 0);
-    while (places.length > 0) {
-      await Promise.all(
-        places.splice(0, AT_ONCE).map(async (k) => {
-          const charges = await newCharges(network);
-          const process = processOf(charges, { at: giveUpAt(k) });
-          await expect(finish(charges, process)).rejects.toThrow(GivenUp);
-          await finish(charges, processOf(charges, { deadOwners: [process.owner] }));
-          await expectPulledOnce(service, charges);
-          expect(await statusesOf(charges)).toEqual(ALL_BUT_THE_LAST);
-        }),
-      );
-    }
+    const places = dry.places.filter((k) => k % EVERY[network] === 0);
+    await inParallel(places, async (k) => {
+      const charges = await newCharges(network);
+      const process = processOf(charges, { at: giveUpAt(k) });
+      await expect(finish(charges, process)).rejects.toThrow(GivenUp);
+      await finish(charges, processOf(charges, { deadOwners: [process.owner] }));
+      await expectPulledOnce(service, charges);
+      expect(await statusesOf(charges)).toEqual(ALL_BUT_THE_LAST);
+    });
   }, 120_000);
 });
 

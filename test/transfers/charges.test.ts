@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectLedgerWhole } from '../ledger.ts';
-import { scaled } from '../scale.ts';
+import { revokePaymentMethod } from '../../packages/server/src/payment-methods/mandates/revoke-payment-method.ts';
+import { getMerchant } from '../../packages/server/src/stores/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { scaled, share } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
 import {
   AMOUNT,
@@ -12,26 +15,14 @@ import {
   newPayer,
   paymentOf,
 } from './charges.ts';
-import { NETWORKS, statusOf, submitItems } from './payouts.ts';
-import { GivenUp, giveUpAt, Process } from './process.ts';
-
-/** Concurrent processes of the crash tests. */
-const AT_ONCE = 8;
+import { moveClock, NETWORKS, statusOf, submitItems } from './payouts.ts';
+import { GivenUp, giveUpAt, inParallel, Process, upTo } from './process.ts';
 
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
 });
 afterAll(() => service.stop());
-
-async function inParallel<T>(count: number, work: (number: number) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  for (let i = 1; i <= count; i += AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(AT_ONCE, count - i + 1) }, (_, j) => i + j);
-    results.push(...(await Promise.all(numbers.map(work))));
-  }
-  return results;
-}
 
 const finish = ({ merchant, network }: Charge, deadOwners: readonly number[] = []) =>
   new Process(service.app, merchant.merchantId, { deadOwners }).finish(network);
@@ -49,7 +40,8 @@ describe.each(NETWORKS)('%s', (network) => {
       expect(dry.crossed).toContain(`before ${name}`);
       expect(dry.crossed).toContain(`after ${name}`);
     }
-    const charges = await inParallel(dry.crossed.length, async (k) => {
+    const places = share(dry.places, NETWORKS.indexOf(network), NETWORKS.length);
+    const charges = await inParallel(places, async (k) => {
       const charge = await newCharge(service, network);
       const process = new Process(service.app, charge.merchant.merchantId, { at: giveUpAt(k) });
       await expect(process.finish(network)).rejects.toThrow(GivenUp);
@@ -62,7 +54,7 @@ describe.each(NETWORKS)('%s', (network) => {
   }, 120_000);
 
   test(`J1: ${FAULT[network]}: processes that die again and again pull once`, async () => {
-    const charges = await inParallel(scaled(200, 6), async (seed) => {
+    const charges = await inParallel(upTo(scaled(200, 6)), async (seed) => {
       const charge = await newCharge(service, network);
       const deadOwners: number[] = [];
       for (let life = 0; life < 5; life++) {
@@ -89,8 +81,8 @@ describe.each(NETWORKS)('%s', (network) => {
     for (const charge of charges) await finish(charge);
     await expectPulledOnce(service, charges);
     const ends = await Promise.all(charges.map((charge) => paymentOf(service, charge)));
-    // Other networks have no contract that enforces the cap: `subscriptions` checks it before it orders.
-    const hasCollector = network === 'erc20';
+    // On spl no contract enforces the cap: `subscriptions` checks it before it orders.
+    const hasCollector = network !== 'spl';
     expect(ends.map((end) => end?.decline_code)).toEqual([
       'insufficient_balance',
       'insufficient_allowance',
@@ -138,10 +130,9 @@ describe.each(NETWORKS)('%s', (network) => {
 
   test('J2: fault 41 to 44: whatever the node answers to the broadcast, it is pulled once', async () => {
     const faults = ['drop', 'accept_then_timeout', 'timeout_dropped', 'say_expired', 'garbage'] as const;
-    const charges = await inParallel(faults.length, async (number) => {
+    const charges = await inParallel(faults, async (fault) => {
       const charge = await newCharge(service, network);
-      const fault = faults[number - 1];
-      if (fault !== undefined) await charge.chain.injectFaults(fault);
+      await charge.chain.injectFaults(fault);
       await finish(charge);
       return charge;
     });
@@ -161,6 +152,163 @@ describe.each(NETWORKS)('%s', (network) => {
     await expectPulledOnce(service, [charge]);
   });
 });
+
+test.each(['trc20', 'spl'] as const)(
+  'J3: %s: a charge that the signer holds gives way, and ends with its mandate or its merchant',
+  async (network) => {
+    const held = async () => {
+      const charge = await newCharge(service, network);
+      await charge.chain.holdSigning('limit');
+      const process = new Process(service.app, charge.merchant.merchantId);
+      for (let run = 0; run < 4; run++) await process.step();
+      expect(await attemptsOf(service, charge)).toEqual(['failed']);
+      return { charge, process };
+    };
+    const [revoked, suspended, later] = [await held(), await held(), await held()];
+    const { merchantId } = revoked.charge.merchant;
+    const methodId = encodeId('paymentMethod', revoked.charge.method.payment_method_id);
+    await revokePaymentMethod(service.app, await getMerchant(service.app.db, merchantId), methodId);
+    await asOwner(
+      service,
+      `update merchant set status = 'suspended', suspended_at = extract(epoch from now())::bigint
+       where merchant_id = $1`,
+      [suspended.charge.merchant.merchantId],
+    );
+    for (const { charge, process } of [revoked, suspended]) {
+      await process.finish(network);
+      const code = charge === revoked.charge ? 'mandate_revoked' : 'network_unavailable';
+      expect(await paymentOf(service, charge)).toEqual({ status: 'failed', decline_code: code });
+      expect(await attemptsOf(service, charge)).toEqual(['failed']);
+    }
+    // Nobody has acted: it is not asked for again, and then it is signed.
+    for (let run = 0; run < 4; run++) await later.process.step();
+    expect(await attemptsOf(service, later.charge)).toEqual(['failed']);
+    await later.charge.chain.holdSigning(null);
+    await moveClock(service, later.charge, 61);
+    await later.process.finish(network);
+    expect(await attemptsOf(service, later.charge)).toEqual(['succeeded']);
+    await expectPulledOnce(service, [revoked.charge, suspended.charge, later.charge]);
+  },
+);
+
+/** Charges of one merchant, of so many payers. */
+async function newCharges(network: Charge['network'], count: number): Promise<[Charge, ...Charge[]]> {
+  const first = await newCharge(service, network);
+  const { merchant } = first;
+  const others: Charge[] = [];
+  for (let i = 1; i < count; i++)
+    others.push(await chargePayer(service, await newPayer(service, network, { merchant })));
+  return [first, ...others];
+}
+
+const AT_A_TIME = 50;
+const HOUR_SECONDS = 3_601;
+
+test.each(['trc20', 'spl'] as const)(
+  'J3: %s: charges that are held for a day take one number of their wallet each, and then all go on at once',
+  async (network) => {
+    const charges = await newCharges(network, 4);
+    const [first] = charges;
+    const { merchantId } = first.merchant;
+    const process = new Process(service.app, merchantId);
+    const numbers = async () =>
+      await asOwner<{ taken: number; tries: number }>(
+        service,
+        `select next_ordinal::int as taken, (select min(tries) from transfer where merchant_id = $1)::int as tries
+         from wallet where sender = $2 and network = $3`,
+        [merchantId, first.method.recipient, network],
+      );
+    await first.chain.holdSigning('limit');
+    for (let hour = 0; hour < 24; hour++) {
+      await process.stepAll(AT_A_TIME);
+      await moveClock(service, first, HOUR_SECONDS);
+    }
+    expect(await numbers()).toEqual([{ taken: charges.length, tries: 24 }]);
+    for (const charge of charges) expect(await attemptsOf(service, charge)).toEqual(['failed']);
+    // The hold of one is over, the others would wait for days.
+    await asOwner(
+      service,
+      'update transfer_hold set until = until + 1000000 where merchant_id = $1 and group_id <> $2',
+      [merchantId, first.paymentId],
+    );
+    await first.chain.holdSigning(null);
+    for (let round = 0; round < 4; round++) {
+      await process.stepAll(AT_A_TIME);
+      await first.chain.mine(4);
+    }
+    await process.finish(network);
+    for (const charge of charges) expect(await attemptsOf(service, charge)).toEqual(['succeeded']);
+    expect(await numbers()).toMatchObject([{ taken: charges.length }]);
+    await expectPulledOnce(service, charges);
+  },
+);
+
+test('J1: a process that dies anywhere while a charge takes up its attempt again pulls once', async () => {
+  const held = async () => {
+    const charge = await newCharge(service, 'trc20');
+    await charge.chain.holdSigning('limit');
+    await new Process(service.app, charge.merchant.merchantId).step();
+    expect(await attemptsOf(service, charge)).toEqual(['failed']);
+    await charge.chain.holdSigning(null);
+    await moveClock(service, charge, 61);
+    return charge;
+  };
+  const whole = await held();
+  const dry = new Process(service.app, whole.merchant.merchantId);
+  await dry.finish('trc20');
+  // After one step is before the next one.
+  const charges = await inParallel(upTo(Math.floor(dry.crossed.length / 2)), async (k) => {
+    const charge = await held();
+    const process = new Process(service.app, charge.merchant.merchantId, { at: giveUpAt(2 * k) });
+    await expect(process.finish('trc20')).rejects.toThrow(GivenUp);
+    await finish(charge, [process.owner]);
+    return charge;
+  });
+  for (const charge of charges) expect(await attemptsOf(service, charge)).toEqual(['succeeded']);
+  await expectPulledOnce(service, [whole, ...charges]);
+}, 120_000);
+
+test('a charge takes up no attempt of another history of the database', async () => {
+  const charge = await newCharge(service, 'trc20');
+  const { merchantId } = charge.merchant;
+  const process = new Process(service.app, merchantId);
+  await charge.chain.holdSigning('limit');
+  await process.step();
+  await asOwner(
+    service,
+    'update wallet set first_ordinal = next_ordinal, last_attempt_id = null where sender = $1',
+    [charge.method.recipient],
+  );
+  await charge.chain.holdSigning(null);
+  await moveClock(service, charge, 61);
+  await process.finish('trc20');
+  expect(await attemptsOf(service, charge)).toEqual(['failed', 'succeeded']);
+  await expectPulledOnce(service, [charge]);
+});
+
+test.each(NETWORKS)(
+  'J3: %s: a charge whose mandate was given to another collector waits, and fails nobody',
+  async (network) => {
+    const charge = await newCharge(service, network);
+    const { merchantId } = charge.merchant;
+    const name = (mandateId: string) =>
+      asOwner(
+        service,
+        `update transfer set charge = jsonb_set(charge, '{mandate,mandateId}', to_jsonb($2::text)) where merchant_id = $1`,
+        [merchantId, mandateId],
+      );
+    await name('of the collector of before');
+    const process = new Process(service.app, merchantId);
+    for (let run = 0; run < 5; run++) await process.step();
+    expect((await paymentOf(service, charge))?.status).toBe('processing');
+    expect(await attemptsOf(service, charge)).toEqual([network === 'erc20' ? 'reserved' : 'failed']);
+    await name(charge.method.mandate_id);
+    await moveClock(service, charge, 61);
+    await process.finish(network);
+    expect((await paymentOf(service, charge))?.status).toBe('completed');
+    await expectPulledOnce(service, [charge]);
+  },
+);
 
 function mandateOf({ method, wallet }: Awaited<ReturnType<typeof newPayer>>) {
   return {

@@ -9,6 +9,7 @@ import {
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { storeApproval } from '../../packages/server/src/transfers/approvals/authority.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { scaled } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
 import {
   attemptsOf,
@@ -179,7 +180,7 @@ test('J1: a process that dies anywhere while a transaction steps aside pays once
   const whole = new Process(service.app, dry.first.merchant.merchantId);
   await runFor(whole, 2);
   const payouts: Payout[] = [dry.first, dry.second];
-  for (let k = 1; k <= whole.crossed.length; k += 3) {
+  for (let k = 1; k <= whole.crossed.length; k += scaled(3, 6)) {
     const { first, second } = await holdTheFirst();
     const process = new Process(service.app, first.merchant.merchantId, { at: giveUpAt(k) });
     await runFor(process, 2).catch((error: unknown) => expect(error).toBeInstanceOf(GivenUp));

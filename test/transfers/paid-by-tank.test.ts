@@ -4,6 +4,7 @@ import { createLogger } from '../../packages/server/src/platform/observability/i
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
+import { attemptsOf as attemptsOfCharge, expectPulledOnce, newCharge, paymentOf } from './charges.ts';
 import { attemptsOf, expectPaidOnce, moveClock, newMerchant, type Payout, statusOf } from './payouts.ts';
 import { Process } from './process.ts';
 
@@ -18,15 +19,20 @@ const DAY = 86_400;
 
 let service: TestService;
 let holds = 0n;
+let areFrozen = false;
 const lines: Record<string, unknown>[] = [];
 
 beforeAll(async () => {
   const log = createLogger('error', { write: (line) => void lines.push(JSON.parse(line)) });
-  service = await startService({ log, simchainTiming: { tankHolds: () => holds } });
+  service = await startService({
+    log,
+    simchainTiming: { tankHolds: () => holds, areFrozen: () => areFrozen },
+  });
 });
 afterAll(() => service.stop());
 beforeEach(() => {
   holds = 100n * FULL;
+  areFrozen = false;
   lines.length = 0;
 });
 
@@ -138,6 +144,29 @@ test('a tank that is emptied between a reservation and its signature: nothing is
   await expectPaidOnce(service, [payout]);
 });
 
+test('what waited for people takes its share of the tank before it is signed: of two that are released at once one goes first', async () => {
+  const payouts = [await payoutTo(8), await payoutTo(8)];
+  for (const payout of payouts) {
+    await payout.chain.holdSigning('approvals');
+    const worker = processOf(payout);
+    for (let run = 0; run < 3; run++) await worker.step();
+    expect(await attemptsOf(service, payout)).toEqual(['reserved']);
+  }
+  for (const payout of payouts) await moveClock(service, payout, 2 * 3_600);
+  holds = FULL;
+  for (const { chain } of payouts) await chain.holdSigning(null);
+  const workers = payouts.map((payout) => processOf(payout));
+  for (let run = 0; run < 3; run++) await Promise.all(workers.map((worker) => worker.step()));
+  const states = await Promise.all(payouts.map((payout) => attemptsOf(service, payout)));
+  expect(states.flat().toSorted()).toEqual(['reserved', 'sent']);
+  for (let run = 0; run < 4; run++) {
+    await Promise.all(payouts.map(({ chain }) => chain.mine(4)));
+    for (const worker of workers) await worker.stepAll(3);
+  }
+  expect(await Promise.all(payouts.map(statusOf))).toEqual(['completed', 'completed']);
+  await expectPaidOnce(service, payouts);
+});
+
 test('accounts of new recipients cost no more in a day than the ceiling: the others wait, those who have one do not', async () => {
   const payout = await payoutTo(16);
   await ceilingOf(payout, '0.02');
@@ -159,4 +188,27 @@ test('accounts of new recipients cost no more in a day than the ceiling: the oth
   await processOf(payout).finish('spl');
   expect(await attemptsOf(service, payout)).toEqual(['succeeded', 'succeeded']);
   await expectPaidOnce(service, [payout, second]);
+});
+
+test('while the token’s issuer has frozen the hot wallet payouts and charges wait, and nobody has failed', async () => {
+  areFrozen = true;
+  const payout = await payoutTo(1);
+  const charge = await newCharge(service, 'spl');
+  const charging = new Process(service.app, charge.merchant.merchantId);
+  for (let hour = 0; hour < 3; hour++) {
+    await runFor(payout);
+    await charging.stepAll(2);
+    await charge.chain.mine(4);
+    for (const one of [payout, charge]) await moveClock(service, one, 3_600);
+  }
+  expect(await attemptsOf(service, payout)).toEqual([]);
+  expect(await attemptsOfCharge(service, charge)).toEqual([]);
+  expect(await statusOf(payout)).toBe('processing');
+  expect(await paymentOf(service, charge)).toEqual({ status: 'processing', decline_code: null });
+  expect(lines.map(({ waiting }) => waiting)).toContain('sender_blacklisted');
+  areFrozen = false;
+  await processOf(payout).finish('spl');
+  await charging.finish('spl');
+  await expectPaidOnce(service, [payout]);
+  await expectPulledOnce(service, [charge]);
 });

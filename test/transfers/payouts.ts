@@ -106,7 +106,11 @@ export async function attemptsOf(service: TestService, { batchId }: Payout): Pro
 }
 
 /** Moves the merchant's clock, and with it the time of the chains, but not the due times of jobs. */
-export async function moveClock(service: TestService, { merchant }: Payout, seconds: number): Promise<void> {
+export async function moveClock(
+  service: TestService,
+  { merchant }: Pick<Payout, 'merchant'>,
+  seconds: number,
+): Promise<void> {
   const text = 'update merchant set clock_offset = clock_offset + $2 where merchant_id = $1';
   await asOwner(service, text, [merchant.merchantId, seconds]);
 }

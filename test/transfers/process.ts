@@ -43,6 +43,20 @@ export interface Boundary {
 /** Called at a boundary; a throw ends the process there. */
 export type AtBoundary = (boundary: Boundary) => Promise<void> | void;
 
+/** Concurrent processes of the crash tests. */
+const AT_ONCE = 8;
+
+/** Does the work for each, so many at once. @returns the results in the order of the list */
+export async function inParallel<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < all.length; i += AT_ONCE)
+    results.push(...(await Promise.all(all.slice(i, i + AT_ONCE).map(work))));
+  return results;
+}
+
+/** 1, 2, … up to the count. */
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
 export const giveUpAt =
   (k: number): AtBoundary =>
   ({ count, name }) => {
@@ -194,6 +208,11 @@ export class Process {
   /** Boundaries crossed so far. */
   get crossed(): readonly string[] {
     return this.#border.crossed;
+  }
+
+  /** Where another one like it can be given up, as `giveUpAt` takes them: 1, 2, … */
+  get places(): number[] {
+    return this.crossed.map((_, i) => i + 1);
   }
 
   /** Takes one job that is due within the next minutes and runs it. @returns its kind; undefined when there is none */

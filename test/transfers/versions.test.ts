@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { share } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
 import { attemptsOf, expectPaidOnce, finishAll, moveClock, newPayout, type Payout } from './payouts.ts';
-import { GivenUp, giveUpAt, Process, type ProcessOptions } from './process.ts';
+import { GivenUp, giveUpAt, inParallel, Process, type ProcessOptions } from './process.ts';
 
 // Fees rise between the signature and the block: no block takes the transaction, until a version of it offers more.
 
@@ -11,7 +12,6 @@ const NETWORK = 'erc20';
 const FLOOR = 10n ** 17n;
 const LATER = 130;
 /** Crossings of a payout whose transaction is replaced. */
-const AT_ONCE = 8;
 
 let service: TestService;
 beforeAll(async () => {
@@ -99,17 +99,13 @@ test('a transaction is not replaced before its time, nor where fees have not ris
 test('J1, J4: a process that dies anywhere while it replaces a transaction pays once', async () => {
   const whole = await stick();
   await whole.process.finish(NETWORK);
-  const { crossed } = whole.process;
+  const { crossed, places } = whole.process;
   expect(crossed.filter((name) => name === 'before build')).toHaveLength(1);
-  const payouts: Payout[] = [];
-  for (let k = 1; k <= crossed.length; k += AT_ONCE) {
-    const some = Array.from({ length: Math.min(AT_ONCE, crossed.length - k + 1) }, async (_, i) => {
-      const stuck = await stick({ at: giveUpAt(k + i) });
-      await expect(stuck.process.finish(NETWORK)).rejects.toThrow(GivenUp);
-      return stuck;
-    });
-    payouts.push(...(await Promise.all(some)));
-  }
+  const payouts = await inParallel(share(places, 0, 2), async (k) => {
+    const stuck = await stick({ at: giveUpAt(k) });
+    await expect(stuck.process.finish(NETWORK)).rejects.toThrow(GivenUp);
+    return stuck;
+  });
   const worker = await service.startWorker();
   try {
     await finishAll(service, payouts, 60_000);

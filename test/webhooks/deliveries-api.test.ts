@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { expectError } from '../http/expect-error.ts';
 import { caller } from '../payouts/requests.ts';
@@ -9,7 +9,6 @@ import { type Behaviour, Receivers } from './receiver.ts';
 const BATCH_UPDATED = 'payout_batch.updated';
 
 // Waits are short, but longer on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

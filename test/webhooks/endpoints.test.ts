@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '@florin/contract/schemas';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { WEBHOOK_SETTINGS } from '../../packages/server/src/webhooks/index.ts';
 import { expectError } from '../http/expect-error.ts';
@@ -14,7 +14,6 @@ const URL_OF_SHOP = 'https://shop.example/webhooks';
 const BATCH_UPDATED = 'payout_batch.updated';
 
 // Waits are short, but longer on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

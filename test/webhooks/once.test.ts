@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../service.ts';
 import { deliveriesOf, makeEvent, until } from './endpoints.ts';
 import { Receivers } from './receiver.ts';
 
 // Waits are short, but longer on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

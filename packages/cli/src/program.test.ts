@@ -39,10 +39,13 @@ function helpOf(command: Command): string {
 
 const examplesOf = (help: string) => [...help.matchAll(/^ {2}\$ (.+)$/gm)].map(([, line = '']) => line);
 
+/** What a shell puts in for a command: one word. */
+const SUBSTITUTED = /"\$\(.*?\)"/g;
+
 /** The words of one line for a shell, up to a comment, a pipe or a file; undefined where it is no line of `florin`. */
 function wordsOf(line: string): string[] | undefined {
   const [, rest] = /^(?:[A-Z_]+=\S+ )*(?:npx )?florin (.+)$/.exec(line.trim()) ?? [];
-  const [command = ''] = rest?.split(/\s+#|\s+[|<>&](?:\s|$)/) ?? [];
+  const [command = ''] = rest?.replace(SUBSTITUTED, 'value').split(/\s+#|\s+(?:[|<>&]|\|\|)(?:\s|$)/) ?? [];
   return rest === undefined
     ? undefined
     : [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
@@ -59,11 +62,14 @@ function find(words: readonly string[]): { command: Command; rest: string[] } {
   return { command, rest: words.slice(at - 1).filter((word) => word !== '--json') };
 }
 
+/** What a variable of a loop stands for. */
+const NETWORK = /^\$NETWORK$/;
+
 /** Parses a line with the command itself. @returns its error */
 async function mistakesIn(line: string): Promise<string[]> {
   const { command, rest } = find(wordsOf(line) ?? []);
   await addServiceSettings(command);
-  const { operands, unknown } = command.parseOptions(rest);
+  const { operands, unknown } = command.parseOptions(rest.map((word) => word.replace(NETWORK, 'erc20')));
   const { registeredArguments: args, options } = command;
   const most = args.some(({ variadic }) => variadic) ? Number.POSITIVE_INFINITY : args.length;
   const missing = options.filter(

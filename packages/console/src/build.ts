@@ -1,12 +1,15 @@
-// Builds the console's application into the folder that is named, else where the service looks for it.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { folderOfBuild, writeBuild } from '@florin/pages/builds';
+import { targetOf, writeBuild } from '@florin/pages/builds';
 import { outputOf } from '@florin/pages/vite-output';
 import { build, type Rolldown } from 'vite';
 import { type ConsoleFile, MANIFEST, SOURCES, START } from './built-console.ts';
+
+const USAGE = `node packages/console/src/build.ts [folder]
+  Builds the console's application into the folder, else where the service looks for it.`;
+const target = targetOf(SOURCES, USAGE);
 
 // Whatever the caller runs as: code made for development is larger, and names files of this machine.
 process.env.NODE_ENV = 'production';
@@ -76,7 +79,7 @@ for (const { facadeModuleId, isDynamicEntry, fileName } of chunks.values()) {
   pages[name] = [...filesOf(fileName)].map((file) => `${BASE}${file}`);
 }
 
-writeBuild(process.argv[2] ?? folderOfBuild(SOURCES), (folder) => {
+writeBuild(target, (folder) => {
   const files: Record<string, ConsoleFile> = {};
   for (const file of output) {
     const type = TYPES[path.extname(file.fileName)];

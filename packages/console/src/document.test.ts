@@ -23,9 +23,9 @@ test('a document preloads the files of its page, and holds what the application 
 });
 
 test.each([
-  ['/console', ['', 'sandbox/']],
+  ['/console', ['', 'store/', 'sandbox/']],
   ['/console/operator/health', ['operator/health']],
-  ['/console/mer_1/store_1/clock', ['clock', 'sandbox/clock']],
+  ['/console/mer_1/store_1/clock', ['clock', 'store/clock', 'sandbox/clock']],
   ['/console/mer_1/store_1/payments/pay_1', ['payment-pay_1', 'payment', 'payments']],
   ['/console/mer_1/store_1/payouts/import', ['payout-import', 'payout', 'payouts']],
 ])('%s is shown by one of %j', (path, modules) => {

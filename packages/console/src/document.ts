@@ -9,7 +9,7 @@ import { type BuiltConsole, START } from './built-console.ts';
 export function modulesOf(path: string): string[] {
   const [, , first = '', second = '', folder = '', id] = path.split('/');
   if (first === 'operator') return [`operator/${second}`];
-  if (id === undefined) return [folder, `sandbox/${folder}`];
+  if (id === undefined) return [folder, `store/${folder}`, `sandbox/${folder}`];
   const one = folder.replace(/s$/, '');
   return [`${one}-${id}`, one, folder];
 }

@@ -1,10 +1,13 @@
-// Builds the pages into the folder that is named, else where the service looks for them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, type InlineConfig, mergeConfig, type Rolldown } from 'vite';
-import { folderOfBuild, writeBuild } from './builds.ts';
+import { targetOf, writeBuild } from './builds.ts';
 import { SOURCES } from './built-pages.ts';
 import { outputOf } from './vite-output.ts';
+
+const USAGE = `node packages/pages/src/build.ts [folder]
+  Builds the pages into the folder, else where the service looks for them.`;
+const target = targetOf(SOURCES, USAGE);
 
 // Whatever the caller runs as: pages made for development are larger, and name files of this machine.
 process.env.NODE_ENV = 'production';
@@ -64,7 +67,7 @@ const renderer = await filesOf({
   ssr: { noExternal: true },
 });
 
-writeBuild(process.argv[2] ?? folderOfBuild(SOURCES), (folder) => {
+writeBuild(target, (folder) => {
   mkdirSync(path.join(folder, 'assets'));
   for (const { fileName, code } of scripts) writeFileSync(path.join(folder, 'assets', fileName), code);
   for (const { fileName, code } of renderer) writeFileSync(path.join(folder, fileName), code);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { wordsOf } from './words.ts';
 
 // What browsers get is built from its sources once: by `npm run build`, or at the first need. A package that is published
 // has its build in it.
@@ -33,6 +34,12 @@ export function folderOfBuild({ packageFolder, root, patterns }: BuildSources): 
       .update('\0');
   }
   return path.join(packageFolder, 'dist', hash.digest('hex').slice(0, 16));
+}
+
+/** Where a program builds: the folder that its command line names, else where the service looks for the build. */
+export function targetOf(sources: BuildSources, usage: string): string {
+  const [named] = wordsOf(usage, [0, 1]);
+  return named === undefined ? folderOfBuild(sources) : path.resolve(named);
 }
 
 /**

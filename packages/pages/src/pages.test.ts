@@ -71,7 +71,7 @@ function plainViews(language: PageLanguage): PageView[] {
     description: HOSTILE,
     freeUntil: 'Feb 1',
     first: { price: '$1.00', period: 'Feb 1' },
-    wallets: null,
+    wallets: [],
     cap: '$2.00',
     options,
     invoiceToken: 'P',
@@ -92,7 +92,7 @@ function plainViews(language: PageLanguage): PageView[] {
     lastsUntil: 'Feb 1',
     isEnding: true,
     walletPage: null,
-    approval: { token: 'USDT', contract: '0x1' },
+    approval: { token: 'USDT', network: 'spl', spender: 'So1' },
     options,
     invoices: [invoice, { ...invoice, status: 'paid' }],
   } as const;
@@ -100,6 +100,7 @@ function plainViews(language: PageLanguage): PageView[] {
   const portal = { ...store, token: 'T' };
   const receipt = { invoiceId: 'in_1', customer: HOSTILE, period: 'Feb', price: '$1.00', paidAt: 'Feb 1' };
   return [
+    { page: 'checkout_preview', view: { ...CHECKOUT, language } },
     { ...subject, ...form, page: 'link', fault: null },
     { ...subject, ...form, page: 'link', fault: 'amount_form' },
     { ...subject, page: 'link_poster', price: '$1.00', url: 'https://x.example/', qr: QR },

@@ -21,6 +21,17 @@ export const render: Renderer['render'] = (view, scripts) => {
   switch (view.page) {
     case 'checkout':
       return renderSheet(checkoutSheet(view, scripts.checkout));
+    case 'checkout_preview': {
+      const page = {
+        page: 'checkout',
+        view: view.view,
+        token: '',
+        choosing: null,
+        isAutoReturn: false,
+      } as const;
+      const { script: _, ...sheet } = checkoutSheet(page, scripts.checkout);
+      return renderSheet(sheet);
+    }
     case 'link':
       return renderSheet(linkSheet(view));
     case 'link_poster':

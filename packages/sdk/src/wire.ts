@@ -572,7 +572,10 @@ export interface Mail {
     | 'endpoint_disabled'
     | 'payout_waiting'
     | 'payout_failed'
-    | 'network_stopped';
+    | 'refund_waiting'
+    | 'network_stopped'
+    | 'invitation'
+    | 'factors_reset';
   /**
    * The address.
    */
@@ -582,7 +585,7 @@ export interface Mail {
    */
   language: string;
   /**
-   * Id of what it is about: a payment, a refund, a subscription, an endpoint or a payout batch.
+   * Id of what it is about: a payment, a refund, a subscription, an endpoint, a payout batch or a person.
    */
   about: string;
   /**
@@ -621,7 +624,10 @@ export interface MailWithContent {
     | 'endpoint_disabled'
     | 'payout_waiting'
     | 'payout_failed'
-    | 'network_stopped';
+    | 'refund_waiting'
+    | 'network_stopped'
+    | 'invitation'
+    | 'factors_reset';
   /**
    * The address.
    */
@@ -631,7 +637,7 @@ export interface MailWithContent {
    */
   language: string;
   /**
-   * Id of what it is about: a payment, a refund, a subscription, an endpoint or a payout batch.
+   * Id of what it is about: a payment, a refund, a subscription, an endpoint, a payout batch or a person.
    */
   about: string;
   /**

@@ -11,8 +11,9 @@ import {
   openLive,
   type SimulatedTiming,
 } from './chains/index.ts';
+import { pinChains } from './chains/pinned/index.ts';
 import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
-import { createConsole, requestPageOf } from './console/index.ts';
+import { createConsole, renewLink, requestPageOf } from './console/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, documentedExample, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
 import { eventRoutes, LiveEvents } from './events/index.ts';
@@ -20,12 +21,14 @@ import { invoiceRoutes } from './invoices/index.ts';
 import { APPEND_ONLY_TABLES as APPEND_ONLY_LEDGER_TABLES, ledgerRoutes } from './ledger/index.ts';
 import { type MailDeps, mailRoutes } from './mail/index.ts';
 import {
+  createRunningReader,
   createStateReader,
   healthPages,
   installationRoutes,
   localMetricsPage,
   metricsPage,
   observeChains,
+  type Running,
   type ServiceState,
 } from './monitoring/index.ts';
 import {
@@ -36,7 +39,7 @@ import {
 import { type PaymentDeps, unpayableFinder } from './payments/index.ts';
 import { payoutAuthority } from './payouts/approvals/index.ts';
 import { payoutErrors, payoutRoutes } from './payouts/index.ts';
-import type { MailConfig } from './platform/config.ts';
+import type { MailConfig, ProcessSetting } from './platform/config.ts';
 import { Clock, connect, countConnections, type Db } from './platform/db/index.ts';
 import {
   findServiceRole,
@@ -120,6 +123,8 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps, MailDe
   liveEvents: LiveEvents;
   /** State of the installation, read at most every 5 s. */
   readState: () => Promise<ServiceState>;
+  /** Networks, processes and signer, read at most every 5 s. */
+  readRunning: () => Promise<Running>;
   chains: ChainRegistry;
   /** Undefined where live money does not move. */
   live: Awaited<ReturnType<typeof openLiveMoney>> | undefined;
@@ -171,7 +176,7 @@ function watchPools(metrics: Metrics, pools: Pools): void {
     metrics.watchPool(name, () => countConnections(pool));
 }
 
-/** Opens pools, clock, secrets and chains. @throws WrongMasterKey */
+/** Opens pools, clock, secrets and chains. @throws WrongMasterKey, OtherChain */
 export async function openApp(options: AppOptions): Promise<App> {
   const { databaseUrl, log } = options;
   const pools = await openPools(options);
@@ -192,6 +197,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   };
   try {
     await clock.follow(db);
+    if (options.live !== undefined) await pinChains(db, options.live);
     const vault = await Vault.unlock(db, options.masterKey, clock.nowMs());
     const merchantNow = async (merchantId: string) =>
       clock.nowSeconds() + (await getMerchant(db, merchantId)).clockOffset;
@@ -215,6 +221,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       requestLog,
       liveEvents: new LiveEvents(platform),
       readState: createStateReader(watchDb, clock),
+      readRunning: createRunningReader({ db: watchDb, clock, live }),
       databaseUrl,
       chains,
       live,
@@ -224,6 +231,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       findAuthority,
       rates,
       mailServer: options.mailServer,
+      renewLink: (tx, cause) => renewLink(tx, cause, clock.nowMs()),
       close,
     };
   } catch (error) {
@@ -275,6 +283,8 @@ export interface ServerOptions {
   withoutMetrics?: boolean;
   /** Validates every response against its schema, for tests. */
   checkAnswers?: boolean;
+  /** Settings of this process, for the operator to read. */
+  processSettings?: readonly ProcessSetting[] | undefined;
 }
 
 /** All unsigned pages. */
@@ -299,6 +309,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     version: API_VERSIONS[0],
     installationRoutes: installationRoutes(app),
     liveEvents: app.liveEvents,
+    processSettings: options.processSettings,
   });
   return createHttpServer({
     ...openApi(routes, createAuthentication(app)),

@@ -208,7 +208,7 @@ async function startServer(parts: Parts, config: Config, pages: OwnPages = {}): 
   checkTlsFiles(config);
   const { rate, tls, trustedProxy } = config;
   const withoutMetrics = config.metrics !== undefined || trustedProxy;
-  const own = { rate, tls, trustedProxy, withoutMetrics, ...pages };
+  const own = { rate, tls, trustedProxy, withoutMetrics, processSettings: config.described, ...pages };
   const server = createApiServer(app, { publicUrl: () => publicUrl, ...own });
   parts.server = server;
   publicUrl = await listen(server, config);

@@ -76,6 +76,7 @@ async function openDatabase(config: Config): Promise<App> {
     poolSize: OPERATOR_POOL_SIZE,
     statementMs: OPERATOR_STATEMENT_MS,
     live: liveConfig(config),
+    mailServer: config.mail,
   });
 }
 

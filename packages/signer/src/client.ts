@@ -136,6 +136,7 @@ const StatusShape = Type.Object({
         genesis: Type.String(),
         feePayer: Type.String(),
         delegate: OptionalText,
+        chargeAtMost: Type.Optional(OptionalText),
       }),
     ]),
   ),

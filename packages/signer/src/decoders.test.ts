@@ -165,6 +165,9 @@ test('RLP has one form for each value', () => {
   for (const text of refused) expect(() => decodeRlp(fromHex(text)), text).toThrow(BadEncoding);
   expect(() => decodeRlp(fromHex('0xbfffffffffffffffff'))).toThrow(BadEncoding);
   expect(() => decodeRlp(fromHex(`0x${'f9ffff'.repeat(20)}`))).toThrow(BadEncoding);
+  const listOf = (items: number) => encodeRlp(Array.from({ length: items }, () => new Uint8Array(0)));
+  expect(decodeRlp(listOf(1_000))).toHaveLength(1_000);
+  expect(() => decodeRlp(listOf(1_001))).toThrow('a list has too many items');
 });
 
 const call: fc.Arbitrary<Call> = fc.oneof(

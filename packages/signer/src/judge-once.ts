@@ -1,29 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
-import {
-  admitPayment,
-  areDead,
-  checkFrozen,
-  checkIsNamed,
-  checkMerchant,
-  checkTopUp,
-  placeIn,
-} from './admit.ts';
+import { admitPayment, checkFrozen, checkIsNamed, checkMerchant, checkTopUp, placeIn } from './admit.ts';
+import { admitCharge, type Charge, chargesBefore } from './admit-charge.ts';
 import { fromHex, type Hex } from './bytes.ts';
-import type { ChargedMandate, ChargeEntry, SignOnceEntry } from './entries.ts';
-import { areTogether, faultOfWindow } from './mandate-windows.ts';
-import { digestOf, type Memory, type SignedCharge } from './memory.ts';
+import type { SignOnceEntry } from './entries.ts';
+import { digestOf, feesOf, type Memory } from './memory.ts';
 import { differs } from './paid-items.ts';
 import type { Policy } from './policy.ts';
 import type { Purpose, PurposeItem, SignRequest } from './protocol.ts';
 import { Refused } from './refusal.ts';
 import { BadEncoding } from './rlp.ts';
 import { decodeSolanaMessage } from './solana/message.ts';
-import {
-  type ChargeRules,
-  matchSolanaPurpose,
-  type SolanaBook,
-  type SolanaPurpose,
-} from './solana/purposes.ts';
+import { matchSolanaPurpose, type SolanaBook, type SolanaPurpose } from './solana/purposes.ts';
 import type { Payment } from './statement.ts';
 import { matchTronPurpose, type TronBook, type TronPurpose } from './tron/purposes.ts';
 import { decodeTronTransaction } from './tron/transaction.ts';
@@ -43,6 +29,8 @@ export interface OnceKnowledge {
   clock: number;
   /** Attempts whose transactions the signer's own node shows to be dead. */
   dead?: ReadonlySet<string>;
+  /** Those that it shows to have taken, in a final block. */
+  landed?: ReadonlySet<string>;
 }
 
 /** The bytes to sign, and what has to be remembered before the signature leaves; null: it is known. */
@@ -57,13 +45,8 @@ export interface OnceVerdict {
 /** A head block that is late by less changes nothing. */
 const EXPIRY_MARGIN_MS = 300_000;
 
-/** As many as a node is asked about at once. */
-const ASKED_TOGETHER = 20;
-
 /** Above all numbers that fit into a transaction. */
 const UNBOUNDED = 2n ** 128n;
-
-type Charge = Extract<Purpose, { kind: 'charge' }>;
 
 /** What the bytes do, as the signer reads them. */
 interface Reading {
@@ -129,7 +112,7 @@ export function judgeOnce(request: SignRequest, knowledge: OnceKnowledge): OnceV
       numbers: numbers.map(([ordinal, id]) => [String(ordinal), id]),
       unsigned,
       ...(reading.expires !== null && { deadFrom: reading.expires + EXPIRY_MARGIN_MS }),
-      fee: String(checkCost(network, reading.cost, knowledge)),
+      fee: String(checkCost(request, reading.cost, knowledge)),
       kind: request.purpose.kind,
       ...admit(request, reading, knowledge),
     },
@@ -146,17 +129,6 @@ export function attemptsBefore(
   if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return [];
   const items = purpose.places.map((place) => memory.item({ network, account }, purpose.id, place));
   return [...new Set(items.flatMap((item) => item?.attempts ?? []))];
-}
-
-/** Its own attempts first: a node is not asked about any number of them. */
-function chargesBefore({ id, payer, mandate }: Charge, memory: Memory): string[] {
-  const own = memory.charge(id)?.attempts ?? [];
-  const beside = memory
-    .chargesOf(payer)
-    .flatMap(({ id: other, mandate: by, attempts }) =>
-      other !== id && by && mandate && areTogether(by, mandate) ? attempts : [],
-    );
-  return [...own, ...beside].slice(0, ASKED_TOGETHER);
 }
 
 function rulesOf<Network extends 'trc20' | 'spl'>(
@@ -261,13 +233,23 @@ function solanaPurposeOf(purpose: Purpose): SolanaPurpose {
   }
 }
 
-function checkCost(network: 'trc20' | 'spl', cost: bigint, { memory, policy, now }: OnceKnowledge): bigint {
-  const { nativeFeePerDay } = rulesOf(network, policy);
-  if (memory.day(`${network} fee`).total(now) + cost > nativeFeePerDay)
-    throw new Refused(
-      'fee',
-      `native_fee_per_day of the policy for ${network}, ${nativeFeePerDay}, is used up: this may burn ${cost}.`,
-    );
+/** One merchant's transactions leave some of the day's fees to the others. */
+function checkCost({ network, account }: SignRequest, cost: bigint, knowledge: OnceKnowledge): bigint {
+  const { memory, policy, now } = knowledge;
+  if (network === 'erc20') throw new RangeError('fees on erc20 are of a sequence');
+  const rules = rulesOf(network, policy);
+  const days = [
+    ['native_fee_per_day', feesOf(network), rules.nativeFeePerDay],
+    ...(account === 0
+      ? []
+      : [['native_fee_per_merchant_day', feesOf(network, account), rules.nativeFeePerMerchantDay] as const]),
+  ] as const;
+  for (const [name, sum, most] of days)
+    if (memory.day(sum).total(now) + cost > most)
+      throw new Refused(
+        'fee',
+        `${name} of the policy for ${network}, ${most}, is used up: this may burn ${cost}.`,
+      );
   return cost;
 }
 
@@ -290,65 +272,4 @@ function admit(
   if (payment === undefined) return {};
   checkMerchant({ network, account }, payment.purpose.merchant, knowledge);
   return { payment: admitPayment({ network, account, sender }, { ...payment, via: null }, knowledge) };
-}
-
-/** No contract keeps what was charged: each signature counts, and a second one of a charge may pull a second time. */
-function admitCharge(
-  account: number,
-  { charge, mandateId }: { charge: Charge; mandateId: string | undefined },
-  rules: ChargeRules,
-  knowledge: OnceKnowledge,
-): ChargeEntry {
-  const { memory, now, dead } = knowledge;
-  const { id, asset, payer, amount: text } = charge;
-  const amount = BigInt(text);
-  const before = memory.charge(id);
-  const mandate = windowOf(charge, mandateId);
-  const isSame = (one: SignedCharge) =>
-    one.account === account &&
-    one.asset === asset &&
-    one.payer === payer &&
-    one.amount === text &&
-    isDeepStrictEqual(one.mandate, mandate);
-  if (before !== undefined && !isSame(before))
-    throw new Refused('item_signed', `the charge ${id} was signed with other contents.`);
-  const used = memory.day('spl charge').total(now);
-  if (amount > rules.perTransfer)
-    throw new Refused('limit', `charges.per_transfer of the policy is ${rules.perTransfer} units.`);
-  if (used + amount > rules.perDay)
-    throw new Refused(
-      'limit',
-      `charges.per_day of the policy is ${rules.perDay} units, of which ${used} are used.`,
-    );
-  const resent = before === undefined || areDead(before.attempts, dead) ? 0n : amount;
-  if (resent > 0n && memory.day('spl charge resent').total(now) + resent > rules.resendPerDay)
-    throw new Refused(
-      'limit',
-      'an earlier transaction of this charge may still be mined, and charges.resend_per_day of the policy does not allow a ' +
-        'second one.',
-    );
-  const pulled = amount + (resent > 0n ? (before?.pulled ?? 0n) : 0n);
-  checkWindow(charge, { ...mandate, amount: pulled }, knowledge);
-  return { id, asset, payer, amount: text, resent: String(resent), mandate };
-}
-
-function windowOf({ mandate }: Charge, mandateId: string | undefined): ChargedMandate {
-  if (mandate === undefined || mandateId === undefined) throw differs('it lacks the mandate of its payer');
-  const { subscription, windowStart, windowEnd } = mandate;
-  return { id: mandateId, subscription, windowStart, windowEnd };
-}
-
-/** @throws Refused where the payer has not signed for so much in the window */
-function checkWindow(
-  { id, payer, mandate }: Charge,
-  charged: ChargedMandate & { amount: bigint },
-  { memory, clock, dead }: OnceKnowledge,
-): void {
-  if (mandate === undefined) throw differs('it lacks the mandate of its payer');
-  const uses = memory
-    .chargesOf(payer)
-    .filter((one) => one.id !== id && !areDead(one.attempts, dead))
-    .flatMap(({ mandate: by, pulled: amount }) => (by?.id === charged.id ? [{ ...by, amount }] : []));
-  const fault = faultOfWindow(mandate.terms, charged, { uses, now: Math.floor(clock / 1000) });
-  if (fault !== undefined) throw new Refused('limit', `${fault}.`);
 }

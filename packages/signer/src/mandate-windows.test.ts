@@ -19,7 +19,7 @@ const window = (from: number, days = 30, amount = 100n, subscription = 'a'): Win
   amount,
 });
 const fault = (charge: WindowUse, uses: WindowUse[] = [], now = NOW, terms: object = {}) =>
-  faultOfWindow({ ...TERMS, ...terms }, charge, { uses, now }) ?? 'charged';
+  faultOfWindow({ ...TERMS, ...terms }, charge, { uses, now })?.message ?? 'charged';
 
 test('a charge is in its term, in a window around the present, of a subscription that its payer has signed for', () => {
   const whole = window(NOW);

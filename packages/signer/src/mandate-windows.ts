@@ -19,6 +19,14 @@ export interface WindowUse extends ChargedWindow {
   amount: bigint;
 }
 
+/** `limit` may pass by waiting, or when the clocks agree; the others never do in this window. */
+export interface WindowFault {
+  code: 'cap_exceeded' | 'too_late' | 'limit';
+  message: string;
+}
+
+const fault = (code: WindowFault['code'], message: string): WindowFault => ({ code, message });
+
 /**
  * Why a charge is not one that its payer has signed for; undefined where it is. Windows that overlap count together: at no moment are
  * more units charged than the cap, whichever windows a caller names.
@@ -30,21 +38,24 @@ export function faultOfWindow(
   terms: MandateTerms,
   charge: WindowUse,
   { uses, now }: { uses: readonly WindowUse[]; now: number },
-): string | undefined {
+): WindowFault | undefined {
   const { subscription, windowStart, windowEnd, amount } = charge;
-  if (now < terms.startsAt) return 'its mandate has not begun';
-  if (terms.endsAt !== null && now >= terms.endsAt) return 'its mandate has ended';
+  if (now < terms.startsAt) return fault('limit', 'its mandate has not begun');
+  if (terms.endsAt !== null && now >= terms.endsAt) return fault('too_late', 'its mandate has ended');
   if (windowEnd - windowStart < PERIOD_SECONDS_MIN[terms.period])
-    return `its window is shorter than a ${terms.period}`;
-  if (windowEnd <= terms.startsAt) return 'its window ended before its mandate began';
-  if (windowStart > now + AHEAD_SECONDS) return 'its window begins more than a day from now';
-  if (windowEnd + LATE_SECONDS <= now) return 'its window ended a week ago';
+    return fault('cap_exceeded', `its window is shorter than a ${terms.period}`);
+  if (windowEnd <= terms.startsAt) return fault('cap_exceeded', 'its window ended before its mandate began');
+  if (windowStart > now + AHEAD_SECONDS) return fault('limit', 'its window begins more than a day from now');
+  if (windowEnd + LATE_SECONDS <= now) return fault('too_late', 'its window ended a week ago');
   const served = new Set(uses.map((use) => use.subscription));
   if (!served.has(subscription) && served.size >= terms.subscriptions)
-    return `its mandate is for ${terms.subscriptions} subscriptions, which have been charged`;
+    return fault(
+      'cap_exceeded',
+      `its mandate is for ${terms.subscriptions} subscriptions, which have been charged`,
+    );
   const used = uses.filter((use) => areTogether(use, charge)).reduce((sum, use) => sum + use.amount, 0n);
   if (used + amount > BigInt(terms.cap))
-    return `its window has a cap of ${terms.cap} units, of which ${used} are used`;
+    return fault('cap_exceeded', `its window has a cap of ${terms.cap} units, of which ${used} are used`);
   return undefined;
 }
 

@@ -84,6 +84,10 @@ export interface SignedAttempt {
 export const topUpsOf = (network: SignerNetwork): string =>
   network === 'erc20' ? 'top-up' : `${network} top-up`;
 
+/** The names of the sums of fees on trc20 and spl: of all wallets, and of an account's. */
+export const feesOf = (network: 'trc20' | 'spl', account?: number): string =>
+  account === undefined ? `${network} fee` : `${network} fee ${account}`;
+
 /** The name of the sum of ids that came with another attempt. */
 export const LEARNED = 'learned';
 
@@ -278,7 +282,7 @@ export class Memory {
     this.#once.set(attempt, { network, unsigned, at });
     this.#digests.set(digest, attempt);
     this.#attempts.set(attempt, `${sender} ${digest}`);
-    this.day(`${network} fee`).add(at, BigInt(entry.fee));
+    for (const name of [feesOf(network), feesOf(network, account)]) this.day(name).add(at, BigInt(entry.fee));
     this.day(topUpsOf(network)).add(at, BigInt(entry.topUp ?? '0'));
     if (entry.payment !== undefined) this.#pay({ deadFrom: null, ...entry }, entry.payment);
     if (charge === undefined) return;
@@ -288,7 +292,7 @@ export class Memory {
     const pulled = (known === undefined || charge.resent === '0' ? 0n : known.pulled) + BigInt(charge.amount);
     this.#charges.set(charge.id, { ...charge, account, attempts, pulled });
     this.#payers.set(charge.payer, (this.#payers.get(charge.payer) ?? new Set()).add(charge.id));
-    this.day('spl charge').add(at, BigInt(charge.amount));
+    for (const name of ['spl charge', `spl charge ${account}`]) this.day(name).add(at, BigInt(charge.amount));
     this.day('spl charge resent').add(at, BigInt(charge.resent));
   }
 

@@ -39,6 +39,7 @@ export function networksOf(
             genesis: spl.genesis,
             feePayer: keys.spl.hot(0).address,
             delegate: spl.charges === null ? null : keys.spl.delegate().address,
+            chargeAtMost: spl.charges === null ? null : String(spl.charges.perTransfer),
           } as const,
         ]),
   ];

@@ -12,6 +12,19 @@ class Holder {
 
   /** @returns whether it was signed */
   ask(branch: Branch, ordinal: number, first: number): boolean {
+    const last = this.#judge(branch, ordinal, first);
+    if (last.is !== 'placed') return false;
+    for (const [number, id] of last.added) this.known.set(number, id);
+    this.signed.add(branch[ordinal] ?? '');
+    return true;
+  }
+
+  /** Whether it would be signed, if a limit did not refuse it: a refusal is remembered nowhere. */
+  places(branch: Branch, ordinal: number, first: number): boolean {
+    return this.#judge(branch, ordinal, first).is === 'placed';
+  }
+
+  #judge(branch: Branch, ordinal: number, first: number) {
     const attemptId = branch[ordinal] ?? '';
     const previous = branch.slice(Math.max(0, ordinal - 1), ordinal);
     const bare = { ordinal: BigInt(ordinal), attemptId, before: previous, isWhole: ordinal === 0 };
@@ -19,11 +32,7 @@ class Holder {
     const gap = outcome.is === 'gap' ? outcome : undefined;
     const from = gap?.from === null ? first : Number(gap?.from);
     const full = { ...bare, before: branch.slice(from, ordinal), isWhole: gap?.from === null };
-    const last = gap === undefined ? outcome : this.#place(full);
-    if (last.is !== 'placed') return false;
-    for (const [number, id] of last.added) this.known.set(number, id);
-    this.signed.add(attemptId);
-    return true;
+    return gap === undefined ? outcome : this.#place(full);
   }
 
   #place(asked: NumberedAttempt) {
@@ -49,6 +58,23 @@ const histories = fc
   });
 
 describe('numbers of a wallet', () => {
+  test('what is refused for another reason keeps its number: however often it is asked for, nobody learns more ids than there are charges', () => {
+    const asks = fc.array(fc.record({ at: fc.nat({ max: 9 }), isSigned: fc.boolean() }), { maxLength: 200 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10 }), asks, (count, tries) => {
+        const holder = new Holder();
+        const branch = Array.from({ length: count }, (_, i) => `charge ${i}`);
+        for (const { at, isSigned } of tries)
+          expect(isSigned ? holder.ask(branch, at % count, 0) : holder.places(branch, at % count, 0)).toBe(
+            true,
+          );
+        for (let n = 0; n < count; n++) expect(holder.ask(branch, n, 0)).toBe(true);
+        expect(holder.known.size).toBe(count);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('fault 76: whatever the order of their requests, only one of two copies gets signatures that the other lacks', () => {
     fc.assert(
       fc.property(

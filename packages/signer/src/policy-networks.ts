@@ -11,7 +11,7 @@ import {
 } from './policy-text.ts';
 import type { SignerAsset } from './protocol.ts';
 import { isOnCurve, readSolanaAddress } from './solana/address.ts';
-import type { SolanaRules } from './solana/purposes.ts';
+import type { ChargeRules, SolanaRules } from './solana/purposes.ts';
 import { readTronAddress } from './tron/address.ts';
 import type { TronRules } from './tron/purposes.ts';
 
@@ -19,6 +19,8 @@ import type { TronRules } from './tron/purposes.ts';
 
 /** The most that a node of Tron takes (`getMaxFeeLimit`). */
 const FEE_LIMIT_MAX = 15_000_000_000n;
+/** Of Solana's mainnet, whose coins have value. */
+const SOLANA_MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const COMPUTE_UNITS_MAX = 1_400_000;
 
 const TronAddress = Type.String({
@@ -44,6 +46,7 @@ export const TronText = closed({
   collector: Type.Optional(TronAddress),
   fee_limit: coins('sun'),
   native_fee_per_day: coins('sun'),
+  native_fee_per_merchant_day: Type.Optional(coins('sun')),
   gas_top_up: coins('sun'),
   gas_top_ups_per_day: coins('sun'),
   accounts: Type.Optional(AccountNames),
@@ -58,10 +61,16 @@ export const SolanaText = closed({
   compute_units: Type.Integer({ minimum: 1, maximum: COMPUTE_UNITS_MAX }),
   priority_fee: coins('lamports'),
   native_fee_per_day: coins('lamports'),
+  native_fee_per_merchant_day: Type.Optional(coins('lamports')),
   allow_program_owned: Type.Optional(Type.Boolean()),
   node: Type.Optional(NodeText),
   charges: Type.Optional(
-    closed({ per_transfer: Money, per_day: Money, resend_per_day: Type.Optional(Money) }),
+    closed({
+      per_transfer: Money,
+      per_day: Money,
+      per_merchant_day: Type.Optional(Money),
+      resend_per_day: Type.Optional(Money),
+    }),
   ),
   accounts: Type.Optional(AccountNames),
 });
@@ -83,7 +92,7 @@ export function tronRules(text: Static<typeof TronText>): TronRules {
     tokens,
     collector,
     feeLimit: BigInt(text.fee_limit),
-    nativeFeePerDay: BigInt(text.native_fee_per_day),
+    ...feesOfDay(text, at),
     gasTopUp: BigInt(text.gas_top_up),
     gasTopUpsPerDay: BigInt(text.gas_top_ups_per_day),
     accounts: merchantsOf(text.accounts, `${at}.accounts`),
@@ -99,24 +108,48 @@ export function solanaRules(text: Static<typeof SolanaText>): SolanaRules {
     return key !== undefined && isOnCurve(key);
   });
   const { charges } = text;
-  if (charges !== undefined) checkOrder(`${at}.charges`, charges, unitsOf, 'per_transfer', 'per_day');
+  if (charges !== undefined && text.genesis === SOLANA_MAINNET)
+    throw mistake(`${at}.charges: wallets are not charged for real money on Solana. Remove it.`);
   return {
     genesis: text.genesis,
     tokens,
     computeUnits: text.compute_units,
     priorityFee: BigInt(text.priority_fee),
-    nativeFeePerDay: BigInt(text.native_fee_per_day),
+    ...feesOfDay(text, at),
     allowProgramOwned: text.allow_program_owned ?? false,
     node: nodeOf(text.node, at),
-    charges:
-      charges === undefined
-        ? null
-        : {
-            perTransfer: unitsOf(charges.per_transfer),
-            perDay: unitsOf(charges.per_day),
-            resendPerDay: unitsOf(charges.resend_per_day ?? '0'),
-          },
+    charges: charges === undefined ? null : chargeRules(charges, text.node, `${at}.charges`),
     accounts: merchantsOf(text.accounts, `${at}.accounts`),
+  };
+}
+
+function feesOfDay(
+  text: { native_fee_per_day: string; native_fee_per_merchant_day?: string | undefined },
+  at: string,
+): Pick<TronRules, 'nativeFeePerDay' | 'nativeFeePerMerchantDay'> {
+  const { native_fee_per_day: all, native_fee_per_merchant_day: own } = text;
+  if (own !== undefined) checkOrder(at, text, BigInt, 'native_fee_per_merchant_day', 'native_fee_per_day');
+  return { nativeFeePerDay: BigInt(all), nativeFeePerMerchantDay: BigInt(own ?? all) };
+}
+
+function chargeRules(
+  text: NonNullable<Static<typeof SolanaText>['charges']>,
+  node: string | undefined,
+  at: string,
+): ChargeRules {
+  const { per_merchant_day: perMerchantDay } = text;
+  const ofMerchant = perMerchantDay === undefined ? [] : ['per_merchant_day'];
+  checkOrder(at, text, unitsOf, 'per_transfer', ...ofMerchant, 'per_day');
+  if (node === undefined)
+    throw mistake(
+      `${at} needs networks.spl.node: a charge that failed would count to its payer's window, which would have no room for ` +
+        'the next one.',
+    );
+  return {
+    perTransfer: unitsOf(text.per_transfer),
+    perDay: unitsOf(text.per_day),
+    perMerchantDay: unitsOf(perMerchantDay ?? text.per_day),
+    resendPerDay: unitsOf(text.resend_per_day ?? '0'),
   };
 }
 

@@ -5,6 +5,7 @@ import { unitsOf } from './policy-text.ts';
 import { allNetworksText, policyText } from './test-policy.ts';
 
 const USDT_ON_TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const OFF_CURVE = '6X4X1Ae24mkoWeCEpktevySVG9jzeCufut5vtUW3wFrD';
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
@@ -92,6 +93,7 @@ test('each mistake has one line that names its place', () => {
     [`${spl}.charges.per_transfer is above ${spl}.charges.per_day`, `${spl}.charges.per_transfer`, '501'],
     [`${spl}.node is on another machine and not https`, `${spl}.node`, 'http://10.0.0.9:8899'],
     [`${spl}.node must be the address of a node`, `${spl}.node`, 'ftp://a'],
+    [`${spl}.charges: wallets are not charged for real money`, `${spl}.genesis`, MAINNET],
     [`${spl}.charges.per_day is missing`, `${spl}.charges`, { per_transfer: '1' }],
   ];
   for (const [line, place, value] of lines) {
@@ -111,9 +113,7 @@ test('where spl has no node of the signer, what fails there once can be signed a
     Reflect.deleteProperty(text.networks.spl, 'node');
     Object.assign(text.payouts, { resend_per_day: text.payouts.per_transfer });
     Object.assign(text.refunds, { resend_per_day: text.refunds.per_transfer });
-    Object.assign(text.networks.spl, {
-      charges: { per_transfer: '200', per_day: '500', resend_per_day: '200' },
-    });
+    Reflect.deleteProperty(text.networks.spl, 'charges');
     change(text);
     return () => readPolicy(JSON.stringify(text));
   };
@@ -121,10 +121,6 @@ test('where spl has no node of the signer, what fails there once can be signed a
   for (const [at, low] of [
     ['payouts', (text) => Object.assign(text.payouts, { resend_per_day: '999.999999' })],
     ['refunds', (text) => Reflect.deleteProperty(text.refunds, 'resend_per_day')],
-    [
-      'networks.spl.charges',
-      (text) => Object.assign(text.networks.spl, { charges: { per_transfer: '2', per_day: '2' } }),
-    ],
   ] satisfies [string, (policy: ReturnType<typeof allNetworksText>) => void][]) {
     expect(read(low)).toThrow(`${at}.resend_per_day is below ${at}.per_transfer`);
     expect(
@@ -134,6 +130,23 @@ test('where spl has no node of the signer, what fails there once can be signed a
       }),
     ).not.toThrow();
   }
+  // Nothing else shows that a charge has failed, and leaves its payer's window as it was.
+  const charges = { per_transfer: '2', per_day: '2', resend_per_day: '2' };
+  const charging = (own: object) =>
+    read((text) => Object.assign(text.networks.spl, { charges: { ...charges, ...own } }));
+  expect(charging({})).toThrow('networks.spl.charges needs networks.spl.node');
+});
+
+test('the day of charges of one merchant is within that of all', () => {
+  const read = (own: object) => {
+    const text = allNetworksText();
+    Object.assign(text.networks.spl.charges ?? {}, own);
+    return readPolicy(JSON.stringify(text)).spl?.charges?.perMerchantDay;
+  };
+  expect(read({})).toBe(500_000_000n);
+  expect(read({ per_merchant_day: '200' })).toBe(200_000_000n);
+  expect(() => read({ per_merchant_day: '500.01' })).toThrow('per_merchant_day is above');
+  expect(() => read({ per_merchant_day: '199' })).toThrow('per_transfer is above networks.spl.charges.per_m');
 });
 
 test('money is read to the last unit', () => {

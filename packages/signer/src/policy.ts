@@ -177,10 +177,9 @@ function checkResending({ networks: { spl }, payouts, refunds }: PolicyText): vo
   const budgets = [
     ['payouts', payouts],
     ['refunds', refunds],
-    ['networks.spl.charges', spl.charges],
   ] as const;
   for (const [at, budget] of budgets)
-    if (budget !== undefined && unitsOf(budget.resend_per_day ?? '0') < unitsOf(budget.per_transfer))
+    if (unitsOf(budget.resend_per_day ?? '0') < unitsOf(budget.per_transfer))
       throw mistake(
         `${at}.resend_per_day is below ${at}.per_transfer: what fails on spl could not be signed again. Raise it, or name ` +
           'networks.spl.node.',

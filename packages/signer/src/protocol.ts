@@ -277,6 +277,10 @@ export const REFUSALS = [
   'fee',
   /** A limit of the policy for a transfer, an hour, a day or a merchant; on trc20 and spl also an item that is signed too early again. */
   'limit',
+  /** A charge on spl: its payer has signed for no more in this window. In the next one it may be signed. */
+  'cap_exceeded',
+  /** A charge on spl: its window ended a week ago, or its mandate has. */
+  'too_late',
   /** More people have to approve. */
   'approvals',
   /** The hot wallet was rotated, or the caller is ahead of the signer: florin signer rotate. */
@@ -339,6 +343,8 @@ export type NetworkStatus =
       feePayer: string;
       /** To whom payers' wallets give an allowance; null: no wallet is charged. */
       delegate: string | null;
+      /** The most units of one charge; null: no wallet is charged. Signers of before do not say. */
+      chargeAtMost?: string | null;
     };
 
 export interface Threshold {

@@ -13,6 +13,8 @@ const LONG_LIST = 0xf7;
 const SHORT_MAX = 55;
 /** Deeper than any transaction: access lists are lists in lists in lists. */
 const DEPTH_MAX = 8;
+/** More than any transaction that is signed here has: a list of a million bytes would be as many values. */
+const ITEMS_MAX = 1_000;
 
 export function encodeRlp(value: Rlp): Uint8Array {
   if (!(value instanceof Uint8Array)) return withLength(concat(...value.map(encodeRlp)), SHORT_LIST);
@@ -64,6 +66,7 @@ function itemsOf(
   for (let at = from; at < end; ) {
     const item = decodeAt(bytes, at, depth + 1);
     if (item.end > end) throw new BadEncoding('an item is longer than its list');
+    if (items.length === ITEMS_MAX) throw new BadEncoding('a list has too many items');
     items.push(item.value);
     at = item.end;
   }

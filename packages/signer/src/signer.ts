@@ -9,7 +9,7 @@ import { crashPoint } from './crash-point.ts';
 import type { Entry } from './entries.ts';
 import { Journal, JournalFailure } from './journal.ts';
 import { judge, type Knowledge, type Verdict } from './judge.ts';
-import { attemptsBefore, judgeOnce, type OnceKnowledge, type OnceVerdict } from './judge-once.ts';
+import { attemptsBefore, judgeOnce, type OnceVerdict } from './judge-once.ts';
 import type { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
@@ -29,6 +29,7 @@ import type {
   JournalHead,
   OwnerCallAnswer,
   OwnerCallRequest,
+  Refusal,
   SignAnswer,
   SignerStatus,
   SignRequest,
@@ -36,7 +37,7 @@ import type {
 import { Recent } from './recent.ts';
 import { Refused } from './refusal.ts';
 import { signOnce, solanaSigned } from './sign-once.ts';
-import { findDead } from './solana/own-node.ts';
+import { readOutcomes, type ShownByNode } from './solana/own-node.ts';
 import type { SolanaBook } from './solana/purposes.ts';
 import { signAuthorization, signTransaction } from './transaction.ts';
 import type { TronBook } from './tron/purposes.ts';
@@ -53,6 +54,12 @@ export interface SignerOptions {
   /** Unix milliseconds. */
   clock?: () => number;
 }
+
+/** What the operator's own nodes show of earlier signatures. */
+type Shown = Partial<ShownByNode> & Pick<Knowledge, 'unpaid'>;
+
+/** Refusals for what was signed before. */
+const LIFTED_BY_NODES: ReadonlySet<Refusal> = new Set<Refusal>(['limit', 'item_signed', 'cap_exceeded']);
 
 /** Keys, policy and memory: signs what `judge` lets pass, after its line is on disk. */
 export class Signer {
@@ -192,8 +199,7 @@ export class Signer {
 
   /** @throws Refused, JournalFailure */
   async sign(request: SignRequest): Promise<SignAnswer> {
-    const found = { dead: await this.#findDead(request), unpaid: await this.#findUnpaid(request) };
-    const verdict = this.#decide(request, found);
+    const verdict = this.#decide(request, await this.#askNodes(request));
     crashPoint('sign.decided');
     const journal = verdict.entry === null ? this.#journal.head : this.#record(verdict.entry);
     // Also where the line is an older one, which may still be on its way to the disk.
@@ -257,48 +263,58 @@ export class Signer {
     await this.#journal.close();
   }
 
-  /** Asked before anything is decided: a decision and its entry are one step. */
-  async #findDead(request: SignRequest): Promise<ReadonlySet<string>> {
-    const { spl } = this.#policy;
-    if (spl === null || spl.node === null) return new Set();
+  /**
+   * What the operator's own nodes show of earlier signatures. Nodes are asked before the decision, since decision and journal entry are one
+   * step, and not about a request that is refused whatever they answer: otherwise any caller could make the signer query them without limit.
+   */
+  async #askNodes(request: SignRequest): Promise<Shown> {
+    const { spl, erc20 } = this.#policy;
+    const { account, purpose } = request;
+    const hot = this.#book.hot(account, this.#memory.epochOf(account));
+    const byRotated = signedByRotated(request, this.#memory, hot);
     const before = attemptsBefore(request, { memory: this.#memory });
+    if (before.length + byRotated.length === 0 || !this.#mayBeLifted(request)) return {};
+    const unpaid = await findUnpaid(erc20, 'id' in purpose ? purpose.id : '', byRotated);
+    if (spl === null || spl.node === null) return { unpaid };
     const signed = before.flatMap((attempt) => {
       const known = this.#memory.signedOnce(attempt);
       return known === undefined
         ? []
         : [{ attempt, at: known.at, ...solanaSigned(this.#keys, known.unsigned) }];
     });
-    return await findDead(spl.node, spl.genesis, signed);
+    return { ...(await readOutcomes(spl.node, spl.genesis, signed)), unpaid };
   }
 
-  /** As `#findDead`, of what hot wallets of before were to pay. */
-  async #findUnpaid(request: SignRequest): Promise<ReadonlySet<string>> {
-    const { account, purpose } = request;
-    const hot = this.#book.hot(account, this.#memory.epochOf(account));
-    const before = signedByRotated(request, this.#memory, hot);
-    return await findUnpaid(this.#policy.erc20, 'id' in purpose ? purpose.id : '', before);
-  }
-
-  #decide(
-    request: SignRequest,
-    found: Pick<OnceKnowledge, 'dead'> & Pick<Knowledge, 'unpaid'>,
-  ): Verdict | OnceVerdict {
-    const [now, clock] = [this.#now(), this.#clock()];
+  #mayBeLifted(request: SignRequest): boolean {
     try {
-      if (request.journal !== undefined && !this.#journal.knows(request.journal))
-        throw new Refused(
-          'journal',
-          `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
-            'a backup or replaced.',
-        );
-      const known = { memory: this.#memory, policy: this.#policy, now, clock, ...found };
-      return request.network === 'erc20'
-        ? judge(request, { ...known, book: this.#book })
-        : judgeOnce(request, { ...known, tron: this.#tronBook, solana: this.#solanaBook });
+      this.#judge(request, {});
+      return true;
+    } catch (error) {
+      return error instanceof Refused && LIFTED_BY_NODES.has(error.code);
+    }
+  }
+
+  #decide(request: SignRequest, shown: Shown): Verdict | OnceVerdict {
+    try {
+      return this.#judge(request, shown);
     } catch (error) {
       if (error instanceof Refused) this.#refused(error, request);
       throw error;
     }
+  }
+
+  #judge(request: SignRequest, shown: Shown): Verdict | OnceVerdict {
+    if (request.journal !== undefined && !this.#journal.knows(request.journal))
+      throw new Refused(
+        'journal',
+        `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
+          'a backup or replaced.',
+      );
+    const [now, clock] = [this.#now(), this.#clock()];
+    const known = { memory: this.#memory, policy: this.#policy, now, clock, ...shown };
+    return request.network === 'erc20'
+      ? judge(request, { ...known, book: this.#book })
+      : judgeOnce(request, { ...known, tron: this.#tronBook, solana: this.#solanaBook });
   }
 
   #refused({ code, message }: Refused, { attempt, purpose }: SignRequest): void {

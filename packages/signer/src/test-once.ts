@@ -226,6 +226,8 @@ export class OnceBench {
   now = START;
   /** Attempts that its own node shows to be dead. */
   dead: ReadonlySet<string> = new Set();
+  /** Those that it shows to have taken. */
+  landed: ReadonlySet<string> = new Set();
 
   constructor(change: (policy: ReturnType<typeof allNetworksText>) => void = () => {}) {
     const text = allNetworksText();
@@ -234,8 +236,8 @@ export class OnceBench {
   }
 
   ask(request: SignRequest): OnceVerdict {
-    const { memory, policy, now, dead } = this;
-    const verdict = judgeOnce(request, { memory, policy, now, clock: now, tron, solana, dead });
+    const { memory, policy, now, dead, landed } = this;
+    const verdict = judgeOnce(request, { memory, policy, now, clock: now, tron, solana, dead, landed });
     if (verdict.entry !== null) this.apply(verdict.entry);
     return verdict;
   }

@@ -43,6 +43,7 @@ interface PolicyText {
       collector?: string;
       fee_limit: string;
       native_fee_per_day: string;
+      native_fee_per_merchant_day?: string;
       gas_top_up: string;
       gas_top_ups_per_day: string;
       accounts?: Record<string, string>;
@@ -53,9 +54,10 @@ interface PolicyText {
       compute_units: number;
       priority_fee: string;
       native_fee_per_day: string;
+      native_fee_per_merchant_day?: string;
       allow_program_owned?: boolean;
       node?: string;
-      charges?: { per_transfer: string; per_day: string; resend_per_day?: string };
+      charges?: { per_transfer: string; per_day: string; per_merchant_day?: string; resend_per_day?: string };
       accounts?: Record<string, string>;
     };
   };
@@ -85,7 +87,8 @@ export function allNetworksText() {
     gas_top_ups_per_day: '50000000',
   };
   const spl: NonNullable<PolicyText['networks']['spl']> = {
-    genesis: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+    // Devnet's: on mainnet wallets are not charged.
+    genesis: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
     tokens: {
       USDT: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
       USDC: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',

@@ -1,9 +1,8 @@
-// Builds the documentation site into the folder that is named, else where the service looks for it.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { folderOfBuild, writeBuild } from '@florin/pages/builds';
+import { targetOf, writeBuild } from '@florin/pages/builds';
 import { outputOf } from '@florin/pages/vite-output';
 import { build } from 'vite';
 import { MANIFEST, ROOT, type SiteFile, SOURCES } from './built-site.ts';
@@ -11,6 +10,10 @@ import { brokenLinks } from './links.ts';
 import { BASE, menuFaults } from './navigation.ts';
 import { renderPages, siteDocuments } from './pages.ts';
 import { searchIndex } from './search-index.ts';
+
+const USAGE = `node packages/site/src/build.ts [folder]
+  Builds the documentation site into the folder, else where the service looks for it.`;
+const target = targetOf(SOURCES, USAGE);
 
 // Whatever the caller runs as: what browsers load is made for use.
 process.env.NODE_ENV = 'production';
@@ -75,7 +78,7 @@ const setup = { text: await scriptOf('reference.ts'), type: TYPES.js, isImmutabl
 files.set(`${BASE}/setup.js`, setup);
 files.set(`${BASE}/search.json`, { text: searchIndex(pages), type: TYPES.json, isImmutable: false });
 
-writeBuild(process.argv[2] ?? folderOfBuild(SOURCES), (folder) => {
+writeBuild(target, (folder) => {
   const manifest: Record<string, SiteFile> = {};
   for (const [url, { text, type, isImmutable }] of files) {
     const file = `${url.slice(1).replaceAll('/', '~')}.gz`;

@@ -64,11 +64,11 @@ export const NAVIGATION: readonly NavigationSection[] = [
   {
     title: 'Operators',
     pages: [
-      page('live', 'Real money on Ethereum'),
+      page('live', 'Real money'),
       page('operating', 'Operating'),
       page('signer', 'The signer'),
       page('monitoring', 'Monitoring'),
-      page('local-chains', 'A local node'),
+      page('local-chains', 'Local networks'),
       page('test-nodes', 'Nodes for tests'),
       page('contracts', 'Contracts'),
       page('benchmarks', 'Benchmarks'),

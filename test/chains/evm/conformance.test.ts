@@ -73,6 +73,7 @@ async function openEthereum(): Promise<ChainEnvironment> {
     callMany: (requests) => rpc.callMany(requests),
     agreedMany: (requests) => rpc.agreedMany(requests),
     newest: (tag) => rpc.newest(tag),
+    agreedFrom: (height, requests) => rpc.agreedFrom(height, requests),
   };
   const open = (account: number): EvmChain => {
     return new EvmChain({

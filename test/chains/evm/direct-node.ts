@@ -42,6 +42,13 @@ export class DirectNode implements EvmNode {
     return await this.#post(requests);
   }
 
+  async agreedFrom(
+    _height: bigint,
+    requests: readonly { method: string; params: readonly unknown[] }[],
+  ): Promise<unknown[]> {
+    return await this.agreedMany(requests);
+  }
+
   async newest(tag: 'latest' | 'finalized'): Promise<unknown> {
     return await this.call('eth_getBlockByNumber', [tag, false]);
   }

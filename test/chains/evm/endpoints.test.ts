@@ -130,6 +130,25 @@ describe.skipIf(!hasAnvil())('endpoints of an EVM network', () => {
     await expect(open([0]).call(...zero)).rejects.toThrow(NodeError);
   });
 
+  test('people are told how far each endpoint is, and why one tells nothing', async () => {
+    const rpc = open([0, 1, 2], { own: [2], restMs: 60_000 });
+    at(0).lag = 3;
+    at(1).manner = 'broken';
+    const hostOf = (place: number) => `127.0.0.1:${at(place).port}`;
+    const told = [
+      { host: hostOf(2), isOwn: true, height: 40n, problem: null },
+      { host: hostOf(0), isOwn: false, height: 37n, problem: null },
+      { host: hostOf(1), isOwn: false, height: null, problem: 'answered 503' },
+    ];
+    expect(await rpc.states()).toEqual(told);
+    const rests = {
+      ...told[2],
+      problem: expect.stringMatching(/^answered 503: it is left alone for \d+ s$/),
+    };
+    expect(await rpc.states()).toEqual([told[0], told[1], rests]);
+    expect(JSON.stringify(await rpc.states(), (_, value) => String(value))).not.toContain(KEY);
+  });
+
   test('an endpoint that fails is left alone, as long as it asks for, and tried again', async () => {
     const clock = vi.useFakeTimers({ toFake: ['performance'] });
     try {

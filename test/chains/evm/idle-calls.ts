@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EvmReader } from '../../../packages/server/src/chains/evm/reader.ts';
-import type { WatchSet } from '../../../packages/server/src/chains/port/port.ts';
+import type { Chain, WatchSet } from '../../../packages/server/src/chains/port/port.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import type { EvmEnvironment } from './environment.ts';
 
@@ -9,11 +8,11 @@ const BLOCK_MS = 200;
 
 export const watching = (addresses: ReadonlySet<string>): WatchSet => ({
   among: async (candidates) => new Set(candidates.filter((one) => addresses.has(one))),
-  all: async () => [...addresses],
+  each: async () => [...addresses],
 });
 
 /** Scans as `payments` does each time: the tip, and the final blocks where the cursor is behind. */
-async function scan(reader: EvmReader, state: { cursor: string }, watch: WatchSet): Promise<void> {
+async function scan(reader: Pick<Chain, 'scan'>, state: { cursor: string }, watch: WatchSet): Promise<void> {
   const tip = await reader.scan({ level: 'tip', cursor: state.cursor, watch });
   const upTo = tip.head.finalHeight;
   const page = await reader.scan({ level: 'final', cursor: state.cursor, watch, upTo });

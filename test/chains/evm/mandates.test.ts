@@ -1,68 +1,28 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { bytesToHex, type Hex, parseEther } from 'viem';
+import { type Hex, parseEther } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Collector, TestWallet } from '../../../contracts/artifacts/index.ts';
+import { UnservedMandate } from '../../../packages/server/src/chains/charges/index.ts';
 import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
 import { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import type {
-  Mandate,
-  MandateRequest,
-  MandateSetup,
-  SignedTx,
-} from '../../../packages/server/src/chains/port/port.ts';
-import { collectorDeployment, DETERMINISTIC_DEPLOYER } from '../../../packages/signer/src/contracts.ts';
+import type { Mandate, MandateRequest, SignedTx } from '../../../packages/server/src/chains/port/port.ts';
 import { makeOwnerCall, readPolicy } from '../../../packages/signer/src/index.ts';
 import { policyText } from '../../../packages/signer/src/test-policy.ts';
 import { accounts } from '../../../packages/signer/src/test-requests.ts';
-import { by, deploy, mined, OWNER, testAccount } from '../../../scripts/local-chain.ts';
+import { by, deploy, mined, testAccount } from '../../../scripts/local-chain.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import { sendPermit } from '../../live/payer-wallet.ts';
 import { uuidOf } from '../conformance-groups.ts';
 import { nextSigning } from '../next-signing.ts';
+import type { Call } from './faulty-node.ts';
 import { depositWallet, ownerWallet, TANK } from './key-signer.ts';
+import { CAP, COLLECTOR, openEndpoints, payer, prepare, requestAt, signatureOf } from './mandate-world.ts';
 import { startSigner } from './real-signer.ts';
 import { World } from './world.ts';
 
-const COLLECTOR = collectorDeployment().address;
-const CAP = 10_000_000n;
 const MONTH = 30 * 86_400;
-const payer = testAccount(40);
-
-/** The collector on the chain, ether, and a payer who lets it pull. */
-async function prepare(world: World): Promise<void> {
-  const { address, data } = collectorDeployment();
-  const { client } = world;
-  const to: Hex = `0x${DETERMINISTIC_DEPLOYER.slice(2)}`;
-  await client.sendTransaction({ ...by(OWNER, 3_000_000n), to, data: bytesToHex(data) });
-  await world.mine();
-  expect(await client.getCode({ address: `0x${address.slice(2)}` })).toMatch(/^0x/);
-  for (const wallet of [world.hot, payer.address])
-    await client.setBalance({ address: wallet, value: parseEther('1') });
-  for (const asset of ['USDT', 'USDC'] as const) {
-    await world.mint(asset, payer.address, 100n * CAP);
-    await world.own(asset, 'approve', [COLLECTOR, 50n * CAP], payer);
-  }
-}
-
-const requestAt = (startsAt: number): MandateRequest => ({
-  asset: 'USDT',
-  payer: payer.address,
-  cap: CAP,
-  period: 'month',
-  startsAt,
-  endsAt: null,
-  subscriptions: 1,
-  salt: 'one',
-  allowance: CAP,
-});
-
-async function signatureOf({ steps }: MandateSetup, who = payer): Promise<Hex> {
-  const step = steps.find(({ kind }) => kind === 'activate');
-  if (step?.kind !== 'activate') throw new Error('a payer signs a mandate');
-  return await who.signTypedData(JSON.parse(step.typedData ?? ''));
-}
 
 describe.skipIf(!hasAnvil())('mandates on an EVM network', () => {
   let world: World;
@@ -142,6 +102,9 @@ describe.skipIf(!hasAnvil())('mandates on an EVM network', () => {
       expect(await world.balance(asset, world.hot)).toBe(before + CAP);
       const { states } = await sender.mandateStates([mandate]);
       expect(states).toEqual([{ state: 'active', balance: 99n * CAP, allowance: 49n * CAP }]);
+      // Billing takes that for a mandate of another collector, and not for an error.
+      const unserved = world.sender({ collector: null }).mandateStates([mandate]);
+      await expect(unserved).rejects.toBeInstanceOf(UnservedMandate);
       const again = await world.settle(sender, await charge(mandate, `second ${asset}`, 1n));
       expect(again).toMatchObject({ state: 'failed', final: true, itemOk: [false], reason: 'cap_exceeded' });
     }
@@ -228,9 +191,62 @@ describe.skipIf(!hasAnvil())('mandates on an EVM network', () => {
     const calls = world.node.calls.length;
     const { states } = await sender.mandateStates([known, ...others.map(({ mandate }) => mandate)]);
     expect(states).toHaveLength(1_000);
-    expect(states.filter(({ state }) => state === 'active')).toHaveLength(1);
-    expect(states.every(({ balance }) => balance === 100n * CAP)).toBe(true);
+    expect(states.filter((one) => one?.state === 'active')).toHaveLength(1);
+    expect(states.every((one) => one?.balance === 100n * CAP)).toBe(true);
     expect(world.node.calls.length - calls + Math.ceil(1_000 / 200)).toBeLessThanOrEqual(10);
+  });
+
+  test.each([
+    ['our wallet', 'our_fault'],
+    ['the payer’s wallet', 'token_refused'],
+  ])('a charge that was sent when the token’s issuer blocked %s fails as %s', async (blocked, reason) => {
+    const tx = await charge(await join({ asset: 'USDC' }), `blocked ${reason}`);
+    await world.list('USDC', blocked === 'our wallet' ? world.hot : payer.address);
+    expect(await world.settle(sender, tx)).toMatchObject({ state: 'failed', final: true, reason });
+  });
+
+  test('an endpoint that lags, or lies, has no say, and a mandate that endpoints show differently hides no other', async () => {
+    const mandates = [await join(), await join({ asset: 'USDC' })];
+    const [usdt] = mandates;
+    if (usdt === undefined) throw new Error('there are two');
+    const { nodes, rpc, close } = await openEndpoints(world, 3);
+    const [first, second] = nodes;
+    const seen = world.sender({ collector: COLLECTOR }, world.account, rpc);
+    const terms = {
+      mandate: usdt,
+      chargeId: uuidOf('seen'),
+      amount: CAP,
+      subscriptionId: uuidOf('subscription'),
+      windowStart: now,
+      windowEnd: now + MONTH,
+    };
+    const precheck = () => seen.precheckCharges({ asset: 'USDT', charges: [terms] });
+    const good = { missing: new Set(), faults: new Map(), unclear: new Set() };
+    try {
+      // It has none of the mandates yet.
+      if (first !== undefined) first.lag = 20;
+      expect(await precheck()).toMatchObject(good);
+      first?.behave();
+      // It alone says that the charge reverts.
+      const isTried = ({ method, params }: Call) =>
+        method === 'eth_call' && Object(params[0]).from !== undefined;
+      if (first !== undefined)
+        first.deny = (call) => (isTried(call) ? { code: 3, message: 'execution reverted' } : undefined);
+      expect(await precheck()).toMatchObject(good);
+      first?.behave();
+      // All three are of another opinion about the wallet's balance of USDC.
+      const token = world.tokens.USDC.slice(2).toLowerCase();
+      for (const [i, node] of [first, second].entries())
+        if (node !== undefined)
+          node.lie = ({ method, params }, result) =>
+            method === 'eth_call' && String(Object(params[0]).data).includes(token)
+              ? `${String(result).slice(0, -1)}${i + 1}`
+              : undefined;
+      const { states } = await seen.mandateStates(mandates);
+      expect(states.map((one) => one?.state)).toEqual(['active', undefined]);
+    } finally {
+      await close();
+    }
   });
 
   test('a charge whose allowance went in the same block says so', async () => {

@@ -1,8 +1,10 @@
+import { numberToHex, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { ChainUnavailable, type TransferSpec } from '../../../packages/server/src/chains/port/port.ts';
+import type { TransferSpec } from '../../../packages/server/src/chains/port/port.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
-import { AMOUNT, fresh, payout, World } from './world.ts';
+import { openEndpoints } from './mandate-world.ts';
+import { AMOUNT, FINAL_BLOCKS, fresh, payout, World } from './world.ts';
 
 describe.skipIf(!hasAnvil())('what stands in the way of a payout, before anything is signed', () => {
   let world: World;
@@ -86,16 +88,53 @@ describe.skipIf(!hasAnvil())('what stands in the way of a payout, before anythin
     expect(await ask(spec)).toMatchObject({ native: 5n, fees: [feeLimit] });
   });
 
-  test('J7: one node that invents a blacklist fails nobody', async () => {
-    const { node } = world;
-    const listed = `0x${'1'.padStart(64, '0')}`;
-    const lying = {
-      call: node.call.bind(node),
-      agreed: node.agreed.bind(node),
-      agreedMany: node.agreedMany.bind(node),
-      newest: node.newest.bind(node),
-      callMany: async (requests: readonly unknown[]) => requests.map(() => listed),
+  test('J7: one endpoint that invents what the token refuses, hides it, or lags has no say, nor has one that invents an allowance', async () => {
+    const { nodes, rpc, close } = await openEndpoints(world, 3);
+    const [first] = nodes;
+    if (first === undefined) throw new Error('there are three');
+    const seen = world.sender({}, world.account, rpc);
+    const spec = payout('USDC', fresh(2));
+    const lie = (call: string, word: bigint) => {
+      const selector = toFunctionSelector(call);
+      first.lie = ({ method, params }) =>
+        method === 'eth_call' && String(Object(params[0]).data).startsWith(selector)
+          ? numberToHex(word, { size: 32 })
+          : undefined;
     };
-    await expect(ask(payout('USDC', fresh(2)), world.sender({}, 1, lying))).rejects.toThrow(ChainUnavailable);
+    try {
+      lie('isBlacklisted(address)', 1n);
+      expect(await ask(spec, seen)).toMatchObject({ refused: null, unpayable: new Set() });
+      await world.move(sender, { kind: 'approve', asset: 'USDC', amount: 2n * AMOUNT });
+      lie('allowance(address,address)', 2n ** 255n);
+      expect(await ask(spec, seen)).toMatchObject({ allowance: 2n * AMOUNT });
+      await world.list('USDC', world.hot);
+      lie('isBlacklisted(address)', 0n);
+      expect(await ask(spec, seen)).toMatchObject({ refused: 'sender_blacklisted' });
+      first.behave();
+      for (const lag of [1, FINAL_BLOCKS + 2]) {
+        first.lag = lag;
+        expect(await ask(spec, seen)).toMatchObject({ refused: 'sender_blacklisted' });
+      }
+    } finally {
+      await close();
+    }
+  });
+
+  test('a token without such functions refuses nothing, whatever codes nodes of different makers have for that', async () => {
+    const { nodes, rpc, close } = await openEndpoints(world, 2);
+    const codes = [3, -32_000];
+    for (const [i, node] of nodes.entries())
+      node.refuse = ({ method, params }) =>
+        method === 'eth_call' && !String(Object(params[0]).data).startsWith(ALLOWANCE)
+          ? { code: codes[i] ?? 0, message: 'execution reverted' }
+          : undefined;
+    try {
+      const found = await ask(payout('USDC', fresh(2)), world.sender({}, world.account, rpc));
+      expect(found).toMatchObject({ refused: null, unpayable: new Set() });
+    } finally {
+      await close();
+    }
   });
 });
+
+const ALLOWANCE = toFunctionSelector('allowance(address,address)');

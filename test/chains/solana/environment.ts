@@ -1,4 +1,3 @@
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { ASSETS, type Asset } from '@florin/contract/money';
 import {
   type Address,
@@ -16,12 +15,10 @@ import {
   signTransactionMessageWithSigners,
 } from '@solana/kit';
 import {
-  findAssociatedTokenPda,
   getApproveCheckedInstruction,
   getCreateAssociatedTokenIdempotentInstruction,
   getRevokeInstruction,
   getTransferCheckedInstruction,
-  TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
 import type { Mandate } from '../../../packages/server/src/chains/port/port.ts';
 import { slicesOf } from '../../../packages/server/src/chains/rpc/slices.ts';
@@ -35,7 +32,6 @@ import type { SolanaSigner } from '../../../packages/server/src/chains/solana/si
 import { SolanaChain } from '../../../packages/server/src/chains/solana/solana-chain.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { toHex } from '../../../packages/signer/src/bytes.ts';
-import { solanaAddressOf } from '../../../packages/signer/src/solana/address.ts';
 import {
   decodeSolanaMessage,
   encodeSignedSolana,
@@ -44,37 +40,25 @@ import {
 import { publicTestKey } from '../../nodes/solana/controls.ts';
 import { type SolanaNode, startSolanaNode } from '../../nodes/solana/node.ts';
 import { readTransaction, type WireTransaction } from '../../nodes/solana/wire.ts';
+import { tokenAddress } from '../../nodes/solana-client.ts';
 import type { PayerTransfer, WalletOfPayer } from '../conformance-environment.ts';
 import { KEYS, SolanaKeySigner } from './key-signer.ts';
 import { MemoryAccounts } from './memory-accounts.ts';
+import { signAs, signedBy, walletOf } from './named-wallets.ts';
 
 /** Confirmations of a final block. */
 export const FINAL_BLOCKS = 4;
 const SOL = 1_000_000_000n;
 const SOME = 10n ** 15n;
-/** What stands before the 32 bytes of a private key. */
-const PKCS8_ED25519 = '302e020100300506032b657004220420';
 const OLD_BLOCKS = 5;
-const SIGNATURE_BYTES = 64;
 /** Payments with their accounts that fit into a transaction. */
 const TOGETHER = 6;
-
-const keyOf = (name: string) =>
-  createPrivateKey({
-    key: Buffer.concat([Buffer.from(PKCS8_ED25519, 'hex'), publicTestKey(name)]),
-    format: 'der',
-    type: 'pkcs8',
-  });
-
-/** The address of a wallet of nobody's; everybody has its key. */
-function walletOf(name: string): string {
-  const exported = createPublicKey(keyOf(name)).export({ format: 'der', type: 'spki' });
-  return solanaAddressOf(Uint8Array.from(exported.subarray(-32)));
-}
 
 /** Marks in memory, as a table keeps them. */
 export class MemoryMarks implements Marks {
   readonly known = new Map<string, Mark>();
+  /** Account → owner, as the table of token accounts has it. */
+  readonly ownerOf = new Map<string, string>();
   #saved = 0;
 
   get saved(): number {
@@ -85,9 +69,19 @@ export class MemoryMarks implements Marks {
     return new Map([...this.known].filter(([account]) => accounts.includes(account)));
   }
 
-  async noteLeaving(accounts: readonly string[], slot: bigint): Promise<void> {
-    for (const account of accounts)
-      this.known.set(account, { ...(this.known.get(account) ?? NO_MARK), leavingSince: slot });
+  async reportedBehind(cursor: bigint): Promise<string[]> {
+    const accounts = [...this.known].flatMap(([account, mark]) =>
+      mark.reportedAt > cursor ? [account] : [],
+    );
+    return accounts.flatMap((account) => this.ownerOf.get(account) ?? []);
+  }
+
+  async noteLeaving(accounts: readonly string[], { slot, by }: { slot: bigint; by: string }) {
+    for (const account of accounts) {
+      const mark = this.known.get(account) ?? NO_MARK;
+      this.known.set(account, { ...mark, leavingSince: slot, sweptBy: mark.sweptBy ?? by });
+    }
+    return new Set(accounts.filter((account) => this.known.get(account)?.sweptBy === by));
   }
 
   async save(marks: ReadonlyMap<string, Mark>, _found: ReadonlyMap<string, Mark>): Promise<void> {
@@ -165,6 +159,7 @@ export class SolanaEnvironment {
       network = this.network,
       signer = this.signer as SolanaSigner,
       merchantId = 'merchant',
+      delegate = KEYS.delegate().address as string | null,
       nowMs = () => Date.now(),
       name = async (from: number, count: number) =>
         Array.from({ length: count }, (_, i) => KEYS.deposit(account, from + i).address),
@@ -177,7 +172,7 @@ export class SolanaEnvironment {
       wallets: {
         hot: KEYS.hot(account).address,
         feePayer: KEYS.hot(0).address,
-        delegate: async () => KEYS.delegate().address,
+        delegate: async () => delegate,
         deposit: async (index) => KEYS.deposit(account, index).address,
         name: ({ from, count }) => name(from, count),
       },
@@ -204,8 +199,8 @@ export class SolanaEnvironment {
     for (const { from, to, asset, amount } of transfers) {
       const mint = this.mint(asset);
       await this.#stock(from);
-      const source = await ataOf(address(from), mint);
-      const destination = await ataOf(address(to), mint);
+      const source = await tokenAddress(address(from), mint);
+      const destination = await tokenAddress(address(to), mint);
       const shape = { payer, ata: destination, owner: address(to), mint };
       opening.set(destination, getCreateAssociatedTokenIdempotentInstruction(shape));
       const authority = await this.#signerOf(from);
@@ -233,10 +228,7 @@ export class SolanaEnvironment {
     const name = this.#nameOf(mandate.payer);
     for (const step of steps) {
       if (step.kind === 'activate')
-        this.#signatures.set(
-          mandate.mandateId,
-          toHex(sign(null, Buffer.from(step.message ?? ''), keyOf(name))),
-        );
+        this.#signatures.set(mandate.mandateId, toHex(signAs(name, Buffer.from(step.message ?? ''))));
       if (step.kind !== 'approve') continue;
       this.node.controls.fund(address(mandate.payer), SOL);
       const message = decodeSolanaMessage(
@@ -259,7 +251,7 @@ export class SolanaEnvironment {
     spender = KEYS.delegate().address,
   ): Promise<void> {
     const mint = this.mint(asset);
-    const source = await ataOf(address(owner), mint);
+    const source = await tokenAddress(address(owner), mint);
     const by = { source, mint, delegate: address(spender), owner: await this.#signerOf(owner) };
     await this.#put(
       await this.#feePayer(),
@@ -269,7 +261,7 @@ export class SolanaEnvironment {
   }
 
   async revoke({ payer, asset }: Pick<Mandate, 'payer' | 'asset'>): Promise<void> {
-    const source = await ataOf(address(payer), this.mint(asset));
+    const source = await tokenAddress(address(payer), this.mint(asset));
     const owner = await this.#signerOf(payer);
     await this.#put(await this.#feePayer(), [getRevokeInstruction({ source, owner })], 'mined');
   }
@@ -277,14 +269,14 @@ export class SolanaEnvironment {
   /** Sets what a payer's wallet holds. */
   async hold({ owner, asset }: WalletOfPayer, balance: bigint): Promise<void> {
     const mint = this.mint(asset);
-    const source = await ataOf(address(owner), mint);
+    const source = await tokenAddress(address(owner), mint);
     const account = this.node.chain.account(source);
     const held = account.exists ? Buffer.from(account.data).readBigUInt64LE(64) : 0n;
     if (balance > held) await this.give(asset, owner, balance - held);
     if (balance >= held) return;
     const elsewhere = this.wallet('where payers put what they do not need');
     await this.give(asset, elsewhere, 1n);
-    const destination = await ataOf(address(elsewhere), mint);
+    const destination = await tokenAddress(address(elsewhere), mint);
     const authority = await this.#signerOf(owner);
     const amount = held - balance;
     const transfer = { source, mint, destination, authority, amount, decimals: 6 };
@@ -342,20 +334,9 @@ export class SolanaEnvironment {
     return known;
   }
 
-  /** As the wallet of that name signs a text or a message. */
-  signAs(name: string, message: Uint8Array): Uint8Array {
-    return Uint8Array.from(sign(null, message, keyOf(name)));
-  }
-
   /** Signs a transaction of one signer and sends it to the node; it lies in no block yet. @returns its id */
   async sendAs(name: string, transaction: Uint8Array): Promise<string> {
-    const signed = Buffer.from(transaction);
-    signed.set(this.signAs(name, transaction.subarray(1 + SIGNATURE_BYTES)), 1);
-    const sent = await this.endpoints().call('sendTransaction', [
-      signed.toString('base64'),
-      { encoding: 'base64', preflightCommitment: 'confirmed' },
-    ]);
-    return String(sent);
+    return String(await this.endpoints().call('sendTransaction', signedBy(name, transaction)));
   }
 
   async #signerOf(owner: string): Promise<KeyPairSigner> {
@@ -385,9 +366,4 @@ export class SolanaEnvironment {
     // What a payer has is older than any fork.
     this.mine(2 * FINAL_BLOCKS + OLD_BLOCKS);
   }
-}
-
-async function ataOf(owner: Address, mint: Address): Promise<Address> {
-  const [ata] = await findAssociatedTokenPda({ owner, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS });
-  return ata;
 }

@@ -13,10 +13,12 @@ export const KEYS = new SolanaAccounts(TEST_SEED);
 
 /** Signs with keys of Solana. Nothing is replaced here: an attempt has one transaction. */
 export class SolanaKeySigner extends AttemptSigner<'spl'> {
-  /** Without blockhash and compute budget, which follow the chain. */
+  /** Without what follows the chain: blockhash, compute budget, and which accounts are opened and closed. */
   protected contentsOf({ unsigned }: Asked): string {
     const message = readMessage(unsigned);
-    const steps = message.instructions.slice(2);
+    const steps = message.instructions
+      .slice(2)
+      .filter(({ kind }) => kind !== 'createTokenAccount' && kind !== 'close');
     return toHex(encodeSolanaMessage({ ...message, blockhash: message.feePayer, instructions: steps }));
   }
 

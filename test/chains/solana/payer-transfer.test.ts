@@ -1,14 +1,22 @@
 import { address } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { paysDue } from '../../../packages/pages/src/checkout/wallet/solana-transaction.ts';
+import { approvesDue, paysDue } from '../../../packages/pages/src/checkout/wallet/solana-transaction.ts';
+import type { MandateOffer } from '../../../packages/pages/src/subscription/wallet/mandate-run.ts';
+import { termsText } from '../../../packages/pages/src/subscription/wallet/mandate-solana.ts';
 import type { SolanaEndpoints } from '../../../packages/server/src/chains/solana/endpoints.ts';
 import { HeadFeed } from '../../../packages/server/src/chains/solana/heads.ts';
+import {
+  buildPayerApproval,
+  readLostApproval,
+} from '../../../packages/server/src/chains/solana/payer-approval.ts';
 import { buildPayerTransfer } from '../../../packages/server/src/chains/solana/payer-transfer.ts';
 import { isSignedText } from '../../../packages/server/src/chains/solana/signed-text.ts';
 import { solanaAddressBytes, tokenAccountOf } from '../../../packages/signer/src/solana/address.ts';
+import { mandateText } from '../../../packages/signer/src/solana/mandate.ts';
 import { readTransaction } from '../../nodes/solana/wire.ts';
 import { SolanaEnvironment } from './environment.ts';
 import { KEYS } from './key-signer.ts';
+import { signAs } from './named-wallets.ts';
 
 const UNITS = 25_000_000n;
 const SOL = 1_000_000_000n;
@@ -133,9 +141,113 @@ test('the page takes no other transaction: no byte of it may differ, but for the
     expect(paysDue(transaction, { ...due, ...other })).toBe(false);
 });
 
+test('an approval is built while it is missing, and the page takes that one alone', async () => {
+  const name = 'a payer who approves';
+  const { from } = await payer(name, { lamports: KEPT + FEE - 1n, index: 3 });
+  const delegate = KEYS.delegate().address;
+  const context = { network: local.network, node, feed: new HeadFeed(node, 0) };
+  const build = (change: object = {}) =>
+    buildPayerApproval(context, delegate, { from, asset: 'USDC', units: UNITS, added: UNITS, ...change });
+  const lost = () => readLostApproval(context, delegate, { from, asset: 'USDC' });
+  expect(await build()).toEqual({ short: 'fee', coin: 'SOL' });
+  expect(await build({ asset: 'USDT' })).toEqual({ short: 'token', held: 0n });
+  for (const none of ['', 'x', `0x${'1'.repeat(40)}`])
+    expect(await build({ from: none }), none).toBeUndefined();
+  expect(await lost()).toBe('none');
+  local.node.controls.fund(address(from), SOL);
+  const built = await build();
+  if (built === undefined || !('transaction' in built)) throw new Error('the wallet can approve');
+  expect(built.units).toBe(UNITS);
+  const transaction = Uint8Array.from(Buffer.from(built.transaction, 'base64'));
+  const due = { owner: from, delegate, mint: local.mint('USDC') as string, units: UNITS };
+  expect(approvesDue(transaction, due)).toBe(true);
+  expect(paysDue(transaction, { from, to: delegate, mint: due.mint, units: UNITS })).toBe(false);
+  const { message } = readTransaction(built.transaction, 'base64');
+  const hash = Buffer.from(transaction).indexOf(solanaAddressBytes(message.lifetimeToken));
+  const limit = hash + 32 + 1 + 3;
+  const price = limit + 5 + 3;
+  const source = Buffer.from(transaction).indexOf(
+    solanaAddressBytes(tokenAccountOf(from, local.mint('USDC'))),
+  );
+  const mayDiffer = (place: number) =>
+    (place >= source && place < source + 32) ||
+    (place >= hash && place < hash + 32) ||
+    (place > limit && place < limit + 5) ||
+    (place > price && place < price + 9);
+  for (const place of transaction.keys()) {
+    const other = Uint8Array.from(transaction);
+    other[place] = (transaction[place] ?? 0) ^ 1;
+    if (!mayDiffer(place)) expect(approvesDue(other, due), `byte ${place}`).toBe(false);
+  }
+  for (const other of [
+    { units: UNITS + 1n },
+    { delegate: from },
+    { owner: delegate },
+    { mint: local.mint('USDT') },
+  ])
+    expect(approvesDue(transaction, { ...due, ...other })).toBe(false);
+  await local.sendAs(name, transaction);
+  local.mine(1);
+  expect(await build()).toEqual({ isApproved: true });
+  // An approval is in all: one that was read before this one would take it back.
+  expect(await build({ units: UNITS + 1n })).toEqual({ isChanged: true });
+  expect(await build({ units: UNITS + 1n, added: 1n })).toMatchObject({ units: UNITS + 1n });
+  expect(await lost()).toBeNull();
+  expect(await readLostApproval(context, local.wallet('another'), { from, asset: 'USDC' })).toBe(
+    'other_delegate',
+  );
+  expect(await readLostApproval(context, delegate, { from: local.wallet('nobody'), asset: 'USDC' })).toBe(
+    'closed',
+  );
+});
+
+test('the page makes the terms that the signer wants, and no others', () => {
+  const [payer, recipient, mint] = ['a payer', 'a recipient', 'a mint'].map((name) => local.wallet(name));
+  if (payer === undefined || recipient === undefined || mint === undefined)
+    throw new Error('there are three');
+  const at = { token: 'USDC', interval: 'month', mint };
+  for (const [cap, endsAt] of [
+    ['50000000', null],
+    ['1', 1_900_000_000],
+    ['1234567', null],
+    ['1234500', null],
+    ['7000', null],
+  ] as const) {
+    const terms = {
+      cap,
+      period: 'month',
+      startsAt: 1_800_000_000,
+      endsAt,
+      subscriptions: 2,
+      salt: 'a-salt',
+    } as const;
+    const message = mandateText({ genesis: 'G1', asset: 'USDC', mint, payer, recipient, terms });
+    const approve = { kind: 'approve', spender: recipient, amount: cap } as const;
+    const offerOf = (text: string, change: object = {}): MandateOffer => ({
+      wallet: payer,
+      cap,
+      subscriptions: 2,
+      starts_at: 1_800_000_000,
+      steps: [approve, { kind: 'activate', typed_data: null, message: text }],
+      ...change,
+    });
+    expect(termsText(at, payer, offerOf(message))).toBe(message);
+    for (const change of [{ cap: '2' }, { subscriptions: 3 }, { starts_at: 1 }])
+      expect(termsText(at, payer, offerOf(message, change))).not.toBe(message);
+    for (const other of [
+      message.replace('at most', 'at least'),
+      message.replace('period month', 'period day'),
+      `${message}x`,
+      message.replace('salt a-salt', 'salt a-salt and more'),
+      message.replace(`payer ${payer}`, `payer ${recipient}`),
+    ])
+      expect(termsText(at, payer, offerOf(other)), other).not.toBe(other);
+  }
+});
+
 test('a text is signed by the key of its address, every byte of it', () => {
   const text = 'pay.example wants you to sign in with your Solana account: ü';
-  const signed = local.signAs('a payer who signs', Buffer.from(text));
+  const signed = signAs('a payer who signs', Buffer.from(text));
   const right = {
     address: local.wallet('a payer who signs'),
     text,

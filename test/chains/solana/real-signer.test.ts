@@ -1,5 +1,6 @@
 import { approverPublicKey } from '@florin/signer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ChargeRefused } from '../../../packages/server/src/chains/charges/index.ts';
 import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
 import {
   type Chain,
@@ -35,6 +36,7 @@ beforeAll(async () => {
       tokens: { USDT: tokens.USDT?.mint, USDC: tokens.USDC?.mint },
       compute_units: feeCeilings.computeUnits,
       priority_fee: String(feeCeilings.priorityFee),
+      node: local.node.url,
     }),
   );
   rpc = local.endpoints();
@@ -147,5 +149,16 @@ test('a charge that its payer has signed for is pulled, and one above the cap of
   await expect(build('unsigned', 1n, { signature: `0x${'00'.repeat(64)}` })).rejects.toThrow(
     UnbuildableTransfer,
   );
-  await expect(build('above the cap', 4_000_001n)).rejects.toThrow('has a cap of 10000000 units');
+  // The signer's own node shows that the first one has taken: this window has no more, and nobody waits for it.
+  const refused = await build('above the cap', 4_000_001n).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ChargeRefused);
+  expect(refused).toMatchObject({
+    fault: 'cap_exceeded',
+    message: expect.stringContaining('a cap of 10000000 units, of which 6000000 are used'),
+  });
+  // Until it shows what became of another one, a third waits.
+  const second = await build('second', 4_000_000n);
+  await expect(build('third', 1n)).rejects.toBeInstanceOf(SigningBlocked);
+  expect(await settle(second)).toMatchObject({ state: 'final' });
+  await expect(build('third', 1n)).rejects.toBeInstanceOf(ChargeRefused);
 });

@@ -96,6 +96,26 @@ describe('sweeps', () => {
     expect(await chain.balance(item.to, 'USDC', 'final')).toBe(1n);
   });
 
+  test('dust that comes between reading and block makes one attempt fail: the next one leaves the account open', async () => {
+    const [item] = await paid([9n]);
+    if (item === undefined) throw new Error('no deposit');
+    await local.pay([item.payment]);
+    const closing = await sweep([item]);
+    await local.pay([{ ...item.payment, amount: 1n }]);
+    await chain.broadcast(closing);
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(closing)).toMatchObject({ state: 'failed', reason: 'account_not_empty' });
+    // However late it comes, and with the dust as well, so that it would empty the account again.
+    local.mine(2_100);
+    await chain.scan({ level: 'final', cursor: null, watch: [item.to] });
+    const next = await sweep([{ ...item, amount: 10n }]);
+    await local.pay([{ ...item.payment, amount: 1n }]);
+    await chain.broadcast(next);
+    local.mine(FINAL_BLOCKS);
+    expect(await chain.status(next)).toMatchObject({ state: 'final', itemOk: [true] });
+    expect(await chain.balance(item.to, 'USDC', 'final')).toBe(1n);
+  });
+
   test('more addresses than fit are refused', async () => {
     await expect(sweep(await paid([1n, 1n, 1n, 1n, 1n, 1n]))).rejects.toThrow(UnbuildableTransfer);
     await expect(sweep([])).rejects.toThrow(UnbuildableTransfer);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pinChains } from '../../../packages/server/src/chains/pinned/index.ts';
 import { TokenAccountTable } from '../../../packages/server/src/chains/solana/account-table.ts';
 import { tokenAccountsOf } from '../../../packages/server/src/chains/solana/derive-accounts.ts';
 import { MarkTable } from '../../../packages/server/src/chains/solana/mark-table.ts';
@@ -33,14 +34,14 @@ const NONE = new Map<string, Mark>();
 test('marks are found as they were saved, by their merchant alone', async () => {
   const [own, other] = [new MarkTable(db, newId()), new MarkTable(db, newId())];
   const saved = new Map([
-    ['a', mark(2n ** 63n - 1n, { lateFrom: -1n, leavingSince: 8n, reportedAt: 9n })],
+    ['a', mark(2n ** 63n - 1n, { lateFrom: -1n, leavingSince: 8n, reportedAt: 9n, sweptBy: newId() })],
     ['b', mark(0n)],
   ]);
   await own.save(saved, NONE);
   expect(await own.find(['a', 'b', 'c'])).toEqual(saved);
   expect(await own.find(['b'])).toEqual(new Map([['b', mark(0n)]]));
   expect(await other.find(['a', 'b'])).toEqual(NONE);
-  await other.noteLeaving(['b'], 7n);
+  await other.noteLeaving(['b'], { slot: 7n, by: newId() });
   expect((await own.find(['b'])).get('b')?.leavingSince).toBeNull();
   await own.save(NONE, NONE);
   await own.save(new Map([['a', mark(5n)]]), saved);
@@ -52,23 +53,26 @@ test('a sweep that is noted while a scan reads stays noted; one that the scan ha
   await table.save(new Map([['a', mark(1n)]]), NONE);
   const before = await table.find(['a']);
   // Also of an account that no scan has found anything in.
-  await table.noteLeaving(['a', 'unknown'], 7n);
+  const [first, second] = [newId(), newId()];
+  expect(await table.noteLeaving(['a', 'unknown'], { slot: 7n, by: first })).toEqual(
+    new Set(['a', 'unknown']),
+  );
   await table.save(new Map([['a', mark(2n)]]), before);
   const noted = await table.find(['a', 'unknown']);
   expect(noted).toEqual(
     new Map([
-      ['a', mark(2n, { leavingSince: 7n })],
-      ['unknown', { ...NO_MARK, leavingSince: 7n }],
+      ['a', mark(2n, { leavingSince: 7n, sweptBy: first })],
+      ['unknown', { ...NO_MARK, leavingSince: 7n, sweptBy: first }],
     ]),
   );
   // A later one is noted while a scan reads that the first one has left; a node that lags notes no earlier one.
-  await table.noteLeaving(['a'], 9n);
-  await table.noteLeaving(['a'], 8n);
+  expect(await table.noteLeaving(['a'], { slot: 9n, by: second })).toEqual(new Set());
+  expect(await table.noteLeaving(['a'], { slot: 8n, by: first })).toEqual(new Set(['a']));
   await table.save(new Map([['a', mark(3n)]]), noted);
   const later = await table.find(['a']);
-  expect(later.get('a')?.leavingSince).toBe(9n);
+  expect(later.get('a')).toMatchObject({ leavingSince: 9n, sweptBy: first });
   await table.save(new Map([['a', mark(3n)]]), later);
-  expect((await table.find(['a'])).get('a')?.leavingSince).toBeNull();
+  expect((await table.find(['a'])).get('a')).toMatchObject({ leavingSince: null, sweptBy: null });
 });
 
 test('two processes that save the same accounts at once leave a mark of either', async () => {
@@ -134,4 +138,45 @@ test('two processes that derive the same token accounts at once both have them',
     ),
   );
   expect(both[0]).toEqual(both[1]);
+});
+
+test('the owners of what was reported behind a cursor are found, of their merchant alone', async () => {
+  const merchantId = newId();
+  const marks = new MarkTable(db, merchantId);
+  const owners = ownersOf('an address that was reported', 3);
+  const accounts = await tokenAccountsOf(new TokenAccountTable(db, merchantId), {
+    owners,
+    mint: MINT,
+    save: true,
+  });
+  const saved = [...accounts.values()].map((account, place) => [account, mark(BigInt(place))] as const);
+  await marks.save(new Map(saved), NONE);
+  expect((await marks.reportedBehind(1n)).toSorted()).toEqual(owners.slice(1).toSorted());
+  expect(await marks.reportedBehind(3n)).toEqual([]);
+  expect(await new MarkTable(db, newId()).reportedBehind(-1n)).toEqual([]);
+});
+
+test('a database with accounts on one chain is opened for no other, and for none whose coins have another worth', async () => {
+  const network = { chainId: 1, genesisHash: '0xd4', isTest: true };
+  const solana = { genesisHash: 'devnet', isTest: true };
+  await pinChains(db, { network, solana: { ...solana, genesisHash: 'another one' } });
+  // Nobody has an account yet.
+  await pinChains(db, { network, solana });
+  const at = { extended_public_key: null, begins_at: null, cold_owner: null, created_at: 1 };
+  await db
+    .insertInto('chain_account')
+    .values([
+      { network: 'spl', account: 0, merchant_id: newId(), ...at },
+      { network: 'erc20', account: 0, merchant_id: newId(), ...at },
+    ])
+    .execute();
+  await Promise.all([pinChains(db, { network, solana }), pinChains(db, { network })]);
+  for (const other of [{ genesisHash: 'mainnet' }, { isTest: false }])
+    await expect(pinChains(db, { network, solana: { ...solana, ...other } })).rejects.toThrow(
+      'another chain of spl',
+    );
+  await expect(pinChains(db, { network: { ...network, chainId: 5 }, solana })).rejects.toThrow(
+    'Use a new database',
+  );
+  await pinChains(db, { network, solana });
 });

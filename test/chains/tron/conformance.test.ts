@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import type { TronNode } from '../../../packages/server/src/chains/tron/node.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
-import { TRX } from '../../nodes/tron-stage.ts';
+import { TRX } from '../../nodes/tron-client.ts';
 import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';

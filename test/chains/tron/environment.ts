@@ -19,7 +19,7 @@ import {
   type Signed,
   send,
   TRX,
-} from '../../nodes/tron-stage.ts';
+} from '../../nodes/tron-client.ts';
 import type { PayerTransfer } from '../conformance-environment.ts';
 import { BATCHER, batchData } from '../evm/batcher.ts';
 import { nextSigning } from '../next-signing.ts';
@@ -140,7 +140,7 @@ export class TronEnvironment {
   }
 
   /** A call of the tokens' owner, in a block of its own. */
-  async owner(contract: string, method: string, values: (string | bigint)[]): Promise<void> {
+  async owner(contract: string, method: string, values: (string | bigint | boolean)[]): Promise<void> {
     await this.#put(await call(OWNER, method, values, { contract, url: this.node.url }));
     await this.mine(1);
   }

@@ -29,6 +29,14 @@ export class LosingNode implements TronNode {
     return this.#node.everywhere(request);
   }
 
+  agreedFrom(block: { view: TronView; height: bigint }, requests: readonly NodeRequest[]) {
+    return this.#node.agreedFrom(block, requests);
+  }
+
+  witnessesFrom(block: { view: TronView; height: bigint }, requests: readonly NodeRequest[]) {
+    return this.#node.witnessesFrom(block, requests);
+  }
+
   call(method: string, params: readonly unknown[]): Promise<unknown> {
     return this.#node.call(method, params);
   }

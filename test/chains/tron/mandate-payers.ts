@@ -2,7 +2,7 @@ import { TronWeb, utils } from 'tronweb';
 import { encodeFunctionData } from 'viem';
 import { Collector } from '../../../contracts/artifacts/index.ts';
 import type { Mandate, MandateSetup } from '../../../packages/server/src/chains/port/port.ts';
-import { call, hex, keyOf, native, OWNER, PAYER, type Signed, TRX } from '../../nodes/tron-stage.ts';
+import { call, hex, keyOf, native, OWNER, PAYER, type Signed, TRX } from '../../nodes/tron-client.ts';
 import type { ChainEnvironment, WalletOfPayer } from '../conformance-environment.ts';
 import { FINAL_BLOCKS, type TronEnvironment } from './environment.ts';
 

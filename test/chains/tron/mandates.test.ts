@@ -10,12 +10,12 @@ import { chainIdOf } from '../../../packages/server/src/chains/tron/network.ts';
 import type { TronChain } from '../../../packages/server/src/chains/tron/tron-chain.ts';
 import { tronOfAccount } from '../../../packages/signer/src/tron/address.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
-import { keyOf, TRX } from '../../nodes/tron-stage.ts';
+import { keyOf, TRX } from '../../nodes/tron-client.ts';
 import { uuidOf } from '../conformance-groups.ts';
 import { nextSigning } from '../next-signing.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
 import { KEYS } from './key-signer.ts';
-import { lying } from './lying-node.ts';
+import { lying, oneLying } from './lying-node.ts';
 import { mandatePayers, signTyped, typedDigest } from './mandate-payers.ts';
 
 const CAP = 10_000_000n;
@@ -170,6 +170,106 @@ describe.skipIf(!hasAnvil())('mandates on Tron', () => {
     await expect(chain.checkMandate({ ...another, permit })).rejects.toThrow('signed approval');
   });
 
+  test('a wallet that moves with each block hides no other, and an endpoint that lags shows no old mandate', async () => {
+    const other = await local.node.open();
+    const endpointsOf = (isOwn: boolean) =>
+      local.endpoints({
+        ...local.network,
+        endpoints: [other, local.node].map(({ url }) => ({ url, isOwn })),
+      });
+    const two = endpointsOf(false);
+    const own = endpointsOf(true);
+    const given: ChargeTerms['mandate'][] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const { mandate, signature } = await signed();
+      const wallet = { owner: mandate.payer, asset: 'USDT' } as const;
+      await payers.hold(wallet, 2n * CAP);
+      await payers.approve(wallet, CAP);
+      expect(await move('hot', { kind: 'activate', mandate, signature })).toMatchObject({ state: 'final' });
+      given.push(mandate);
+    }
+    const states = async (node: TronEndpoints) =>
+      (await local.open(node).mandateStates(given)).states.map((one) => one?.state);
+    // The operator's own, of which the first stands still since before these mandates.
+    other.view.solidLag = 60;
+    expect(await states(own)).toEqual(['active', 'active', 'active']);
+    // Two that are a block apart, in which the second wallet moves.
+    other.view.solidLag = 0;
+    await payers.hold({ owner: given[1]?.payer ?? '', asset: 'USDT' }, CAP);
+    const charges = given.map((mandate, i) => chargeOf(mandate, 3n, `at once ${i}`));
+    other.view.lag = 1;
+    const { unclear, missing, faults } = await local.open(two).precheckCharges({ asset: 'USDT', charges });
+    expect([...unclear]).toEqual([charges[1]?.chargeId]);
+    expect({ missing, faults }).toEqual({ missing: new Set(), faults: new Map() });
+    // A charge of which the operator's own node, standing still, knows no mandate.
+    other.view.lag = 60;
+    expect(await local.open(own).precheckCharges({ asset: 'USDT', charges })).toMatchObject({
+      unclear: new Set(),
+      missing: new Set(),
+      faults: new Map(),
+    });
+    other.view.lag = 0;
+    await local.mine(FINAL_BLOCKS - 1);
+    other.view.solidLag = 1;
+    expect(await states(two)).toEqual(['active', undefined, 'active']);
+    await Promise.all([two.close(), own.close()]);
+  });
+
+  test('a token that denies what it has moved is charged by nobody: the call reverts, and its wallets are read', async () => {
+    const { mandate, signature } = await signed();
+    const wallet = { owner: mandate.payer, asset: 'USDT' } as const;
+    await payers.hold(wallet, CAP);
+    await payers.approve(wallet, CAP);
+    expect(await move('hot', { kind: 'activate', mandate, signature })).toMatchObject({ state: 'final' });
+    const charge = chargeOf(mandate, 3n);
+    await local.owner(local.token('USDT'), 'setDenies(bool)', [true]);
+    const { faults } = await chain.precheckCharges({ asset: 'USDT', charges: [charge] });
+    expect(Object.fromEntries(faults)).toEqual({ [charge.chargeId]: 'insufficient_balance' });
+    const charged = async () => {
+      const tx = await chain.buildCharge({ signing: nextSigning(), keyRef: 'hot', ...charge });
+      await chain.broadcast(tx);
+      await local.mine(FINAL_BLOCKS);
+      return await chain.status(tx);
+    };
+    expect(await charged()).toMatchObject({
+      state: 'failed',
+      final: true,
+      itemOk: [false],
+      reason: 'token_refused',
+    });
+    expect((await chain.mandateStates([mandate])).states).toMatchObject([{ state: 'active', balance: CAP }]);
+    await local.owner(local.token('USDT'), 'setDenies(bool)', [false]);
+    expect(await charged()).toMatchObject({ state: 'final', itemOk: [true] });
+    expect((await chain.mandateStates([mandate])).states).toMatchObject([{ balance: CAP - 3n }]);
+  });
+
+  test('a charge that was sent when the token’s issuer blocked our wallet is no failure of its payer, as it is where it blocked theirs', async () => {
+    const usdc = local.token('USDC');
+    const hot = await chain.sender('hot');
+    const refusalWhile = async (blocked: 'hot' | 'payer') => {
+      const { mandate, signature } = await signed({ asset: 'USDC' });
+      const wallet = { owner: mandate.payer, asset: 'USDC' } as const;
+      await payers.hold(wallet, CAP);
+      await payers.approve(wallet, CAP);
+      expect(await move('hot', { kind: 'activate', mandate, signature })).toMatchObject({ state: 'final' });
+      const charge = chargeOf(mandate, 3n, blocked);
+      const tx = await chain.buildCharge({ signing: nextSigning(), keyRef: 'hot', ...charge });
+      const who = blocked === 'hot' ? hot : mandate.payer;
+      await local.owner(usdc, 'blacklist(address)', [who]);
+      await chain.broadcast(tx);
+      await local.mine(FINAL_BLOCKS);
+      const status = await chain.status(tx);
+      await local.owner(usdc, 'unBlacklist(address)', [who]);
+      return status;
+    };
+    expect(await refusalWhile('hot')).toMatchObject({ state: 'failed', final: true, reason: 'our_fault' });
+    expect(await refusalWhile('payer')).toMatchObject({
+      state: 'failed',
+      final: true,
+      reason: 'token_refused',
+    });
+  });
+
   test('a charge of which the collector’s log is missing is decided by nobody; a node that invents a reason fails none', async () => {
     const { mandate, signature } = await signed();
     const { payer } = mandate;
@@ -180,14 +280,29 @@ describe.skipIf(!hasAnvil())('mandates on Tron', () => {
     const reverts = {
       result: { result: true, message: '00' },
       constant_result: ['f4d678b8'],
-      energy_used: 1,
+      // What reverts says nothing of what charges use.
+      energy_used: 1_000_000_000,
     };
     const isCharge = (method: string, [fields]: readonly unknown[]) =>
       method === 'wallet/triggerconstantcontract' && String(Object(fields).data).length > 800;
     const lie = lying(node, (method, answer, params) => (isCharge(method, params) ? reverts : answer));
-    const inventing = local.open({ ...lie, agreedMany: (requests) => node.agreedMany(requests) });
-    const { faults, unclear } = await inventing.precheckCharges({ asset: 'USDT', charges: [charge] });
-    expect({ faults, unclear }).toEqual({ faults: new Map(), unclear: new Set([charge.chargeId]) });
+    const inventing = local.open({
+      ...lie,
+      agreedFrom: async (block, requests) => await node.agreedFrom(block, requests),
+    });
+    const asked = { asset: 'USDT', charges: [charge] } as const;
+    const { faults, unclear, fee } = await inventing.precheckCharges(asked);
+    expect({ faults, unclear }).toEqual({ faults: new Map(), unclear: new Set() });
+    // What it uses is not known then, nor where one of two endpoints invents a number; two that revert say nothing of it.
+    const { fee: known } = await chain.precheckCharges({ asset: 'USDT', charges: [] });
+    expect(fee).toBe(known);
+    expect((await chain.precheckCharges(asked)).fee).toBeLessThan(known);
+    for (const energy_used of [1, 60_000_000]) {
+      const one = oneLying(node, (method, answer, params) =>
+        isCharge(method, params) ? { ...Object(answer), energy_used } : answer,
+      );
+      expect(await local.open(one).precheckCharges(asked)).toMatchObject({ faults, unclear, fee: known });
+    }
     const tx = await chain.buildCharge({ signing: nextSigning(), keyRef: 'hot', ...charge });
     await chain.broadcast(tx);
     await local.mine(FINAL_BLOCKS);

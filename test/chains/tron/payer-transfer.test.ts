@@ -1,14 +1,25 @@
 import { TronWeb } from 'tronweb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dueTransaction } from '../../../packages/pages/src/checkout/wallet/tron-transaction.ts';
+import {
+  approvalTransaction,
+  dueTransaction,
+} from '../../../packages/pages/src/checkout/wallet/tron-transaction.ts';
+import {
+  constantCall,
+  readConstantResult,
+  transferCall,
+} from '../../../packages/server/src/chains/tron/contract-call.ts';
 import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
 import { PriceList } from '../../../packages/server/src/chains/tron/fees.ts';
+import { buildPayerApproval } from '../../../packages/server/src/chains/tron/payer-approval.ts';
 import { buildPayerTransfer } from '../../../packages/server/src/chains/tron/payer-transfer.ts';
+import { readTrx } from '../../../packages/server/src/chains/tron/resources.ts';
 import { isSignedText } from '../../../packages/server/src/chains/tron/signed-text.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
-import { keyOf, TRX } from '../../nodes/tron-stage.ts';
-import { TronEnvironment } from './environment.ts';
+import { keyOf, TRX } from '../../nodes/tron-client.ts';
+import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
 import { KEYS } from './key-signer.ts';
+import { oneLying } from './lying-node.ts';
 
 const UNITS = 25_000_000n;
 
@@ -52,6 +63,41 @@ describe.skipIf(!hasAnvil())('what a payer’s wallet signs on Tron', () => {
     expect(await build()).toMatchObject({ transaction: expect.any(String) });
     for (const none of ['', 'x', `0x${'1'.repeat(40)}`, 'T'.repeat(34)])
       expect(await build({ from: none }), none).toBeUndefined();
+  });
+
+  test('a wallet that the token refuses is told so, and one that has too little TRX for the bytes of its transaction', async () => {
+    const { build, from, to, web, built } = await payer('a payer who is refused', { index: 3 });
+    await local.owner(local.token('USDT'), 'addBlackList(address)', [from]);
+    await local.mine(FINAL_BLOCKS);
+    expect(await build()).toEqual({ refused: 'token' });
+    await local.owner(local.token('USDT'), 'removeBlackList(address)', [from]);
+    // The bytes of a day are used up by the first one.
+    await web.trx.sendRawTransaction(await web.trx.sign(await built()));
+    await local.mine(FINAL_BLOCKS);
+    const fields = constantCall(from, local.token('USDT'), transferCall(to, UNITS));
+    const tried = readConstantResult(await node.call('wallet/triggerconstantcontract', [fields]));
+    const held = await readTrx(node, from);
+    local.node.fund(from, Number(tried.energy * 100n + 409_999n - held));
+    expect(await build()).toEqual({ short: 'fee', coin: 'TRX' });
+    local.node.fund(from, 1);
+    expect(await build()).toMatchObject({ transaction: expect.any(String) });
+  });
+
+  test('what a payer’s transaction uses is not the word of one endpoint', async () => {
+    const { from, to, built } = await payer('a payer of two endpoints', { index: 4 });
+    const { fee_limit: limit } = (await built()).raw_data;
+    const context = { network: local.network, feed: local.feed(node), prices: new PriceList(node) };
+    for (const energy_used of [1, 60_000_000]) {
+      const one = oneLying(node, (method, answer) =>
+        method === 'wallet/triggerconstantcontract' ? { ...Object(answer), energy_used } : answer,
+      );
+      const found = await buildPayerTransfer(
+        { ...context, node: one },
+        { from, to, asset: 'USDT', units: UNITS },
+      );
+      if (found === undefined || !('transaction' in found)) throw new Error('the wallet can pay');
+      expect(JSON.parse(found.transaction).raw_data.fee_limit).toBe(limit);
+    }
   });
 
   test('wallets’ own library signs what the page takes, and the network takes that', async () => {
@@ -110,6 +156,39 @@ describe.skipIf(!hasAnvil())('what a payer’s wallet signs on Tron', () => {
       expect(await dueTransaction(transaction, { ...due, ...other })).toBeUndefined();
     for (const none of [undefined, null, 1, '', [], {}, { raw_data: null }])
       expect(await dueTransaction(none, due)).toBeUndefined();
+  });
+
+  test('an approval is built while it is missing, by way of 0 where the token wants that, and the page takes that one alone', async () => {
+    const { from, web } = await payer('a payer who approves', { trx: 1, index: 3 });
+    const context = { network: local.network, node, feed: local.feed(node), prices: new PriceList(node) };
+    const build = (change: object = {}) =>
+      buildPayerApproval(context, { from, asset: 'USDT', units: UNITS, added: UNITS, ...change });
+    expect(await build()).toEqual({ short: 'fee', coin: 'TRX' });
+    for (const none of ['', 'x', 'T'.repeat(34)]) expect(await build({ from: none }), none).toBeUndefined();
+    expect(
+      await buildPayerApproval(
+        { ...context, network: { ...local.network, collector: null } },
+        { from, asset: 'USDT', units: UNITS, added: UNITS },
+      ),
+    ).toBeUndefined();
+    local.node.fund(from, 100 * TRX);
+    const approved = async (wanted: bigint) => {
+      const built = await build({ units: wanted });
+      if (built === undefined || !('transaction' in built)) throw new Error('the wallet can approve');
+      const due = { from, to: local.network.collector ?? '', token: local.token('USDT'), units: built.units };
+      const transaction = JSON.parse(built.transaction);
+      expect(await approvalTransaction(transaction, due)).toEqual(transaction);
+      expect(await dueTransaction(transaction, due)).toBeUndefined();
+      for (const other of [{ units: built.units + 1n }, { to: from }, { from: due.to }, { token: due.to }])
+        expect(await approvalTransaction(transaction, { ...due, ...other })).toBeUndefined();
+      await web.trx.sendRawTransaction(await web.trx.sign(transaction));
+      await local.mine(1);
+      return built.units;
+    };
+    expect(await approved(UNITS)).toBe(UNITS);
+    expect(await build()).toEqual({ isApproved: true });
+    expect(await approved(UNITS + 1n)).toBe(0n);
+    expect(await approved(UNITS + 1n)).toBe(UNITS + 1n);
   });
 
   test('a text is signed by the key of its address, every byte of it', async () => {

@@ -5,12 +5,22 @@ import {
   UnbuildableTransfer,
 } from '../../../packages/server/src/chains/port/port.ts';
 import type { TronEndpoints } from '../../../packages/server/src/chains/tron/endpoints.ts';
+import type { TronNode } from '../../../packages/server/src/chains/tron/node.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
-import { TRX } from '../../nodes/tron-stage.ts';
+import { TRX } from '../../nodes/tron-client.ts';
 import { approvedGroup } from '../conformance-groups.ts';
 import { nextSigning } from '../next-signing.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
-import { lying } from './lying-node.ts';
+import { lying, oneLying } from './lying-node.ts';
+
+/** So many endpoints, each with one of these answers to what an account has, and to what it can lend. */
+const telling = (node: TronNode, answers: readonly unknown[]): TronNode => ({
+  ...lying(node, (_method, answer) => answer),
+  witnessesFrom: async (block, requests) =>
+    requests.some(({ method }) => /getaccountresource|getcandelegatedmaxsize/.test(method))
+      ? answers.map((answer) => [answer])
+      : await node.witnessesFrom(block, requests),
+});
 
 const AMOUNT = 1_500_000n;
 const item = (to: string, amount = AMOUNT) => ({ itemId: 'an item', place: 0, to, amount });
@@ -73,7 +83,7 @@ describe.skipIf(!hasAnvil())('before anything is signed on Tron', () => {
     // Energy for one and a half.
     const energy = ((one / 100n) * 3n) / 2n;
     const energies = [{ EnergyLimit: Number(energy) + 7, EnergyUsed: 7 }, { EnergyLimit: 10 ** 9 }];
-    const generous = { ...lying(node, (_method, answer) => answer), everywhere: async () => energies };
+    const generous = telling(node, energies);
     const rich = local.open(generous, { account: 41, trx: 0 });
     const [first = 0n, second = 0n] = (await rich.precheck(request)).fees;
     expect(first).toBeLessThan(1_000_000n);
@@ -86,15 +96,132 @@ describe.skipIf(!hasAnvil())('before anything is signed on Tron', () => {
     await local.mine(FINAL_BLOCKS);
     const answers = [[], { EnergyLimit: '1' }, { EnergyUsed: -1 }, { EnergyLimit: 7, EnergyUsed: 7 }];
     const odd = lying(node, (method, answer) => (method === 'wallet/triggerconstantcontract' ? {} : answer));
-    const unread = local.open({ ...odd, everywhere: async () => answers }, { account: 45 });
+    const unread = local.open(telling(odd, answers), { account: 45 });
     const request = transfersOf(item(freshRecipient()));
     const { fees, reverting } = await merchant.precheck(request);
     // What it takes is not known, and the most is not more than that of a recipient who never held the token.
     expect(await unread.precheck(request)).toMatchObject({ fees, reverting, refused: null });
     const { feeLimit } = await unread.buildTransfer(specOf({}, AMOUNT));
     expect(feeLimit).toBe(fees[0]);
-    const none = local.open({ ...odd, everywhere: async () => [[]] }, { account: 45 });
+    const none = local.open(telling(odd, [[]]), { account: 45 });
     expect((await none.precheck(request)).fees).toEqual(fees);
+  });
+
+  test('of two endpoints one alone makes no transfer cheaper, and none dearer', async () => {
+    const merchant = local.open(node, { account: 46 });
+    const hot = await merchant.sender('hot');
+    await local.give('USDT', hot, AMOUNT);
+    const keyRef = 'deposit:9';
+    const sweep = { ...item(hot), itemId: 'a sweep' };
+    await local.give('USDT', await merchant.sender(keyRef), AMOUNT);
+    await local.mine(FINAL_BLOCKS);
+    const paid = transfersOf(item(freshRecipient()));
+    const swept = { kind: 'transfers', keyRef, asset: 'USDT', transactions: [[sweep]] } as const;
+    const known = 131_000n * 120n;
+    const [honest = 0n] = (await merchant.precheck(swept)).fees;
+    expect(honest).toBeLessThan(known);
+    for (const energy_used of [1, 60_000_000]) {
+      const lie = (method: string, answer: unknown) =>
+        method === 'wallet/triggerconstantcontract' ? { ...Object(answer), energy_used } : answer;
+      const one = local.open(oneLying(node, lie), { account: 46 });
+      for (const request of [paid, swept]) {
+        const { fees, reverting } = await one.precheck(request);
+        expect(reverting).toEqual(new Set());
+        expect(fees[0]).toBeGreaterThanOrEqual(known);
+        expect(fees[0]).toBeLessThan(known + 1_000_000n);
+      }
+      expect((await one.buildTransfer(specOf({}, AMOUNT))).feeLimit).toBeLessThan(known + 1_000_000n);
+      const { feeLimit = 0n } = await one.buildTransfer(specOf({ keyRef }, AMOUNT, hot));
+      expect(feeLimit).toBeGreaterThanOrEqual(known);
+    }
+  });
+
+  test('what is staked is lent to a deposit address, pays its sweep, and is taken back with what was used of it', async () => {
+    const merchant = local.open(node, { account: 47 });
+    const [hot, tank] = [await merchant.sender('hot'), await merchant.sender('tank')];
+    const keyRef = 'deposit:3';
+    const address = await merchant.sender(keyRef);
+    for (const to of [hot, address]) await local.give('USDT', to, AMOUNT);
+    local.node.fund(tank, 1_000 * TRX);
+    const request = {
+      kind: 'transfers',
+      keyRef,
+      asset: 'USDT',
+      transactions: [[{ ...item(hot), itemId: 'a sweep' }]],
+    } as const;
+    expect((await merchant.precheck(request)).lending).toBeUndefined();
+    const STAKE = 100_000 * TRX;
+    local.node.stake(tank, STAKE);
+    await local.mine(FINAL_BLOCKS);
+    const before = await merchant.precheck(request);
+    const { fees, lending, tank: unlent } = before;
+    const coins = 410_000n;
+    expect(lending).toMatchObject({ to: keyRef, coins, lent: 0n, available: BigInt(STAKE), fee: 350_000n });
+    expect(unlent.lent).toBeUndefined();
+    // Of real numbers: 180,000,000,000 of energy a day for 19,000,000,000 TRX.
+    const staked = lending?.staked ?? 0n;
+    const energy = ((fees[0] ?? 0n) - coins) / 100n;
+    const given = ((staked / BigInt(TRX)) * 180n) / 19n;
+    expect(given).toBeGreaterThanOrEqual(energy);
+    expect(given).toBeLessThan((energy * 103n) / 100n);
+    expect((await merchant.precheck(transfersOf(item(freshRecipient())))).lending).toBeUndefined();
+
+    const send = async (tx: Awaited<ReturnType<typeof merchant.buildMovement>>) => {
+      expect(await merchant.broadcast(tx)).toMatchObject({ result: 'accepted' });
+      await local.mine(FINAL_BLOCKS);
+      const status = await merchant.status(tx);
+      expect(status.state).toBe('final');
+      return status;
+    };
+    const move = async (kind: 'lend' | 'unlend') => {
+      const movement = { kind, staked, to: keyRef } as const;
+      const tx = await merchant.buildMovement({ signing: nextSigning(), keyRef: 'tank', movement });
+      // What it uses of bandwidth is not more than is asked for before.
+      expect(tx.feeLimit).toBe(lending?.fee);
+      expect((tx.raw.length - 2) / 2 + 64).toBeLessThanOrEqual(350);
+      await send(tx);
+    };
+    local.node.fund(address, Number(coins));
+    await move('lend');
+    const lent = await merchant.precheck(request);
+    expect(lent).toMatchObject({
+      fees: [coins],
+      // Of a sweep that finds the loan used up.
+      dearest: fees[0],
+      native: coins,
+      tank: { lent: staked },
+      lending: { lent: staked },
+    });
+    // An endpoint that is stuck before the loan is not asked what the address has.
+    const stuck = { ...lying(node, (_method, answer) => answer), everywhere: async () => [{}] };
+    expect(await local.open(stuck, { account: 47 }).precheck(request)).toMatchObject({ fees: [coins] });
+    // What is locked is not given back by the network: nobody asks for it.
+    const locked = lying(node, (method, answer) =>
+      method.endsWith('getdelegatedresourcev2')
+        ? {
+            delegatedResource: [
+              { frozen_balance_for_energy: 7, expire_time_for_energy: 4_102_444_800_000 },
+              ...Object(answer).delegatedResource,
+            ],
+          }
+        : answer,
+    );
+    expect(await local.open(locked, { account: 47 }).precheck(request)).toMatchObject({
+      lending: { lent: staked },
+    });
+    const { fee } = await send(await merchant.buildTransfer(specOf({ keyRef }, AMOUNT, hot)));
+    expect(fee).toBe(0n);
+    await move('unlend');
+    const after = await merchant.precheck({ ...request, transactions: [] });
+    expect(after.tank.lent).toBeUndefined();
+    expect(after.lending?.lent).toBe(0n);
+    // What the sweep has used comes back within a day.
+    const available = after.lending?.available ?? 0n;
+    expect(available).toBeLessThan(BigInt(STAKE));
+    expect(available).toBeGreaterThan(BigInt(STAKE) - staked);
+    // Where endpoints do not tell, sweeps are paid with coins.
+    const silent = telling(node, [[]]);
+    expect((await local.open(silent, { account: 47 }).precheck(request)).lending).toBeUndefined();
   });
 
   test('a payment that reverts now is held by itself, unless one node alone says so; its reason is told where there is one', async () => {
@@ -126,6 +253,15 @@ describe.skipIf(!hasAnvil())('before anything is signed on Tron', () => {
     await local.owner(local.token('USDT'), 'addBlackList(address)', [hot]);
     await local.mine(FINAL_BLOCKS);
     expect(await merchant.precheck(some)).toMatchObject({ refused: 'sender_blacklisted' });
+    // Endpoints that are behind agree that there is nothing: they are not asked.
+    const no = { result: { result: true }, constant_result: ['0'.repeat(64)] };
+    const ofAnyAge = {
+      ...lying(node, (_method, answer) => answer),
+      agreedMany: async (requests: readonly unknown[]) => requests.map(() => no),
+    };
+    expect(await local.open(ofAnyAge, { account: 42 }).precheck(some)).toMatchObject({
+      refused: 'sender_blacklisted',
+    });
     await local.owner(local.token('USDT'), 'removeBlackList(address)', [hot]);
     await local.mine(FINAL_BLOCKS);
     expect(await merchant.precheck(some)).toMatchObject({ refused: null, reverting: new Set() });

@@ -15,7 +15,7 @@ import { hasAnvil } from '../../contracts/local-node.ts';
 import { approvedGroup } from '../conformance-groups.ts';
 import { nextSigning } from '../next-signing.ts';
 import { FINAL_BLOCKS, TronEnvironment } from './environment.ts';
-import { lying } from './lying-node.ts';
+import { lying, oneLying } from './lying-node.ts';
 
 const AMOUNT = 1_500_000n;
 const DAY_MS = 86_400_000;
@@ -87,6 +87,19 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
     await expect(at(75_000).buildTransfer(specOf())).rejects.toThrow(/the newest block is 75 s old/);
     const { validUntil } = await at(20_000).buildTransfer(specOf());
     expect(validUntil?.timeMs).toBeGreaterThanOrEqual(time + 59_000);
+  });
+
+  test('payments of one moment are dated by one reading of the newest block', async () => {
+    const together = local.open(node, { feed: local.feed(node, { refreshMs: 60_000 }) });
+    const countBlocks = () => local.node.endpoint.faults.calls.get('wallet/getblock') ?? 0;
+    const blocksOf = async (by: TronChain) => {
+      const before = countBlocks();
+      await by.buildTransfer(specOf());
+      return countBlocks() - before;
+    };
+    await blocksOf(together);
+    expect([await blocksOf(together), await blocksOf(chain)]).toEqual([0, 1]);
+    expect(await mined(await together.buildTransfer(specOf()))).toMatchObject({ state: 'final' });
   });
 
   test('two equal payments of one moment are two transactions, and each is paid', async () => {
@@ -201,10 +214,12 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
   });
 
   test('an estimate above the ceiling is not sent, whoever gives it', async () => {
-    const dear = lying(node, (method, answer) =>
-      method === 'wallet/triggerconstantcontract' ? { ...Object(answer), energy_used: 9_000_000 } : answer,
-    );
-    await expect(local.open(dear).buildTransfer(specOf())).rejects.toThrow(FeeCeilingReached);
+    const dear = (method: string, answer: unknown) =>
+      method === 'wallet/triggerconstantcontract' ? { ...Object(answer), energy_used: 9_000_000 } : answer;
+    await expect(local.open(lying(node, dear)).buildTransfer(specOf())).rejects.toThrow(FeeCeilingReached);
+    expect(await local.open(oneLying(node, dear)).buildTransfer(specOf())).toMatchObject({
+      feeLimit: expect.any(BigInt),
+    });
     const odd = lying(node, (method, answer) => (method === 'wallet/getchainparameters' ? {} : answer));
     await expect(local.open(odd).buildTransfer(specOf())).rejects.toThrow(ChainUnavailable);
   });
@@ -269,6 +284,7 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
       let isForged = false;
       const watched = lying(node, (method, answer, [fields]) => {
         const { id_or_num: asked, detail } = Object(fields);
+        if (method === 'walletsolidity/getblockbylimitnext') blocks += Object(answer).block.length;
         if (method !== 'walletsolidity/getblock' || asked === undefined) return answer;
         if (detail === true) blocks += 1;
         return isForged && detail === false ? { ...Object(answer), blockID: forgedId(answer) } : answer;
@@ -302,6 +318,11 @@ describe.skipIf(!hasAnvil())('sending on Tron', () => {
           lying(node, (method, answer, [fields]) => {
             if (method.endsWith('gettransactioninfobyid')) return {};
             const { id_or_num: asked } = Object(fields);
+            if (method.endsWith('getblockbylimitnext')) {
+              const { block } = Object(answer);
+              const numberOf = (one: unknown) => Number(Object(one).block_header.raw_data.number);
+              return { block: block.filter((one: unknown) => !isLost(numberOf(one))) };
+            }
             return method === 'walletsolidity/getblock' && isLost(Number(asked)) ? {} : answer;
           }),
         );

@@ -12,6 +12,7 @@ import {
 import { delegatable, PARAMETERS } from './resources.ts';
 import type { TronView } from './view.ts';
 import {
+  base58Address,
   evmAddress,
   hexAddress,
   readJson,
@@ -41,6 +42,8 @@ function blockBy(view: TronView, { num, id_or_num: either }: Fields, solid: bool
 }
 
 const nothing = {};
+/** Blocks of one answer. */
+const RANGE_MAX = 100;
 
 /** What the solid view answers as well, as of the solid block. */
 const BOTH: Record<string, Call> = {
@@ -48,6 +51,13 @@ const BOTH: Record<string, Call> = {
   getblock: (view, fields, solid) => {
     const block = blockBy(view, fields, solid);
     return block === undefined ? nothing : presentBlock(block, fields.detail === true);
+  },
+  getblockbylimitnext: (view, { startNum, endNum }, solid) => {
+    const [start, end] = [Number(startNum ?? 0), Number(endNum ?? 0)];
+    if (!view.ranges || end <= start || end - start > RANGE_MAX) return nothing;
+    const numbers = Array.from({ length: end - start }, (_, i) => start + i);
+    const block = numbers.flatMap((number) => view.block(number, solid) ?? []);
+    return block.length === 0 ? nothing : { block: block.map((one) => presentBlock(one)) };
   },
   getblockbynum: (view, fields, solid) => {
     const block = view.block(Number(fields.num ?? 0), solid);
@@ -70,6 +80,30 @@ const BOTH: Record<string, Call> = {
   getaccount: (view, { address, visible }, solid) => {
     const account = view.chain.account(hexAddress(address), view.head(solid).number);
     return account === undefined ? nothing : presentAccount(account, visible === true);
+  },
+  getdelegatedresourcev2: (view, { fromAddress, toAddress }, solid) => {
+    const [from, to] = [hexAddress(fromAddress), hexAddress(toAddress)];
+    const out = view.chain.account(from, view.head(solid).number)?.delegatedOut;
+    const [energy, bandwidth] = [out?.energy[to] ?? 0, out?.bandwidth[to] ?? 0];
+    if (energy + bandwidth === 0) return nothing;
+    return {
+      delegatedResource: [
+        {
+          from,
+          to,
+          ...(bandwidth > 0 && { frozen_balance_for_bandwidth: bandwidth }),
+          ...(energy > 0 && { frozen_balance_for_energy: energy }),
+        },
+      ],
+    };
+  },
+  getdelegatedresourceaccountindexv2: (view, { value, visible }, solid) => {
+    const account = hexAddress(value);
+    const out = view.chain.account(account, view.head(solid).number)?.delegatedOut;
+    const to = Object.entries({ ...out?.bandwidth, ...out?.energy });
+    const spell = visible === true ? base58Address : String;
+    const toAccounts = to.flatMap(([address, lent]) => (lent > 0 ? [spell(address)] : []));
+    return toAccounts.length === 0 ? nothing : { account: spell(account), toAccounts };
   },
   triggerconstantcontract: callConstant,
   estimateenergy: async (view, fields, solid) => {
@@ -133,22 +167,6 @@ const FULL: Record<string, Call> = {
     const account = view.chain.account(hexAddress(owner), block.number);
     const most = account === undefined ? 0 : delegatable(account, resourceOf(type), block.time);
     return most === 0 ? nothing : { max_size: most };
-  },
-  getdelegatedresourcev2: (view, { fromAddress, toAddress }) => {
-    const [from, to] = [hexAddress(fromAddress), hexAddress(toAddress)];
-    const out = view.chain.account(from, view.head(false).number)?.delegatedOut;
-    const [energy, bandwidth] = [out?.energy[to] ?? 0, out?.bandwidth[to] ?? 0];
-    if (energy + bandwidth === 0) return nothing;
-    return {
-      delegatedResource: [
-        {
-          from,
-          to,
-          ...(bandwidth > 0 && { frozen_balance_for_bandwidth: bandwidth }),
-          ...(energy > 0 && { frozen_balance_for_energy: energy }),
-        },
-      ],
-    };
   },
   getnodeinfo: (view) => ({
     block: `Num:${view.head(false).number},ID:${view.head(false).id}`,

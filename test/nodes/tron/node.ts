@@ -2,6 +2,7 @@ import { Faults } from '../faults.ts';
 import { type Answer, type Listening, listen, type NodeRequest } from '../http-server.ts';
 import { findCall } from './calls.ts';
 import { TronChain, type TronChainOptions } from './chain.ts';
+import { lendStake } from './resources.ts';
 import { TronView } from './view.ts';
 import { base58Address, hexAddress } from './wire.ts';
 
@@ -31,6 +32,10 @@ export interface TronNode {
   open(): Promise<TronEndpoint>;
   /** Gives TRX out of nothing, and activates the account. */
   fund(address: string, sun: number): void;
+  /** Stakes TRX for energy out of nothing. */
+  stake(address: string, sun: number): void;
+  /** What an account has staked is lent to another past all signatures; with less than 0 it is taken back. */
+  lend(from: string, to: string, sun: number): void;
   /** Puts a contract on the chain, past its rules. @returns its address in base58 */
   deploy(name: string, bytecode: string, from: string): Promise<string>;
   stop(): Promise<void>;
@@ -61,6 +66,13 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Tron
     open: () => open(),
     fund(address, sun) {
       chain.change(hexAddress(address)).balance += sun;
+    },
+    stake(address, sun) {
+      chain.change(hexAddress(address)).frozen.energy += sun;
+    },
+    lend(from, to, sun) {
+      const [lender, borrower] = [chain.change(hexAddress(from)), chain.change(hexAddress(to))];
+      lendStake({ lender, borrower, resource: 'energy', amount: sun });
     },
     deploy: (name, bytecode, from) => deploy(chain, { name, bytecode, from }),
     async stop() {

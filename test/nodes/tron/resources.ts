@@ -119,6 +119,29 @@ export function payEnergy(account: TronAccount, total: number, now: number): Ene
   };
 }
 
+interface Loan {
+  lender: TronAccount;
+  borrower: TronAccount;
+  resource: Resource;
+  /** In sun; less than 0: it is taken back. */
+  amount: number;
+}
+
+export function lendStake({ lender, borrower, resource, amount }: Loan): void {
+  const out = lender.delegatedOut[resource];
+  lender.frozen[resource] -= amount;
+  borrower.delegatedIn[resource] += amount;
+  out[borrower.address] = (out[borrower.address] ?? 0) + amount;
+}
+
+/** What was used of a loan counts to the lender when that takes it back. */
+export function returnUsage({ lender, borrower, resource, amount }: Loan, now: number): void {
+  const all = borrower.frozen[resource] + borrower.delegatedIn[resource];
+  const share = all === 0 ? 0 : Math.floor((usedAt(borrower.usage[resource], now) * -amount) / all);
+  use(borrower, resource, -share, now);
+  use(lender, resource, share, now);
+}
+
 /** Stake that is not in use now, in sun: more cannot be delegated. */
 export function delegatable(account: TronAccount, resource: Resource, now: number): number {
   const limit = limitOf(account, resource);

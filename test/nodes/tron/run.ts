@@ -4,10 +4,12 @@ import {
   bandwidthFor,
   type Energy,
   energyLimit,
+  lendStake,
   newAccount,
   PARAMETERS,
   payBandwidth,
   payEnergy,
+  returnUsage,
   type TronAccount,
 } from './resources.ts';
 import { evmAddress, type TronTransaction, textOf } from './wire.ts';
@@ -81,12 +83,12 @@ function apply({ type, value }: TronTransaction, site: Site, owner: TronAccount)
     owner.frozen[resource] += amountOf(value.frozen_balance);
     return 0;
   }
-  const amount = type === 'DelegateResourceContract' ? amountOf(value.balance) : -amountOf(value.balance);
+  const isLoan = type === 'DelegateResourceContract';
+  const amount = isLoan ? amountOf(value.balance) : -amountOf(value.balance);
   const receiver = site.change(textOf(value.receiver_address));
-  owner.frozen[resource] -= amount;
-  receiver.delegatedIn[resource] += amount;
-  owner.delegatedOut[resource][receiver.address] =
-    (owner.delegatedOut[resource][receiver.address] ?? 0) + amount;
+  const loan = { lender: owner, borrower: receiver, resource, amount };
+  if (!isLoan) returnUsage(loan, site.time);
+  lendStake(loan);
   return 0;
 }
 

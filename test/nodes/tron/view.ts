@@ -21,6 +21,8 @@ export class TronView {
   history = true;
   /** Whether it runs constant calls (`vm.supportConstant`). */
   constant = true;
+  /** Whether it gives several blocks in one answer (`getblockbylimitnext`). */
+  ranges = true;
   /** Transactions that have logged so many bytes more, by their id: what somebody who burns enough can do. */
   readonly swollen = new Map<string, number>();
 

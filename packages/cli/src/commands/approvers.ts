@@ -27,7 +27,7 @@ const peopleOf = (
 const operation = operator();
 
 type Passkeys = Awaited<ReturnType<Operator['users']['passkeys']>>;
-const passkeysOf = operator(({ name, names }: Passkeys) => ({ name, passkeys: names.join(', ') }));
+const passkeysOf = operator(({ name }: Passkeys) => ({ name }));
 
 const PASSPHRASE_FILE = [
   '--passphrase-file <file>',
@@ -143,8 +143,11 @@ export const addApprovers = resource({
       {
         examples: ['florin approvers passkey ada@example.com'],
         run: ({ users }, { email }) => users.passkeys(email),
+        parts: ({ fingerprints }) => fingerprints,
         text: ({ name, passkeys }) => JSON.stringify({ name, passkeys }),
-        note: 'Paste the line into the policy with that person beside you: whoever writes the database could show you another key.',
+        note:
+          'Compare each fingerprint with the one that the person saw when they added the passkey, then paste the line into the ' +
+          'policy: whoever writes the database could show you another key.',
       },
     ),
     addKey,

@@ -1,7 +1,7 @@
 import type { Invoice } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { merchant } from '../operations.ts';
-import { choice, page, text } from '../options.ts';
+import { choice, made, madeBetween, page, text } from '../options.ts';
 import { priceOf } from '../prices.ts';
 import { resource } from '../resource.ts';
 
@@ -32,9 +32,10 @@ export const addInvoices = resource({
         customer: text('--customer <id>', 'of this customer, by your own id or ours'),
         subscription: text('--subscription <id>', 'of this subscription'),
         status: choice('--status <status>', 'in this status', ['open', 'paid', 'void']),
+        ...made,
         ...page('invoice'),
       },
-      run: ({ invoices }, query) => invoices.list(query),
+      run: ({ invoices }, line) => invoices.list(madeBetween(line)),
       row: listed,
     }),
     operation('show <invoice>', 'Show an invoice', ({ invoices }, { invoice }) => invoices.retrieve(invoice)),

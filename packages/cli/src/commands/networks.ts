@@ -53,6 +53,11 @@ export const addNetworks = resource({
     addCheck,
     operation('list', 'List the networks with their stops', ({ networks }) => networks.list()),
     operation(
+      'heights',
+      'Show how far each network of real money is, its newest and its final block, and each of its endpoints',
+      ({ networks }) => networks.heights(),
+    ),
+    operation(
       'resume <network>',
       'Resume a network that stopped after a reorganisation deeper than finality. Real money takes two approvers of the ' +
         `installation. ${TOKEN_WAYS}`,

@@ -1,9 +1,11 @@
+import type { Operator } from '@florin/server/operator';
 import { operator } from '../operations.ts';
 import { flag, preset, required, text } from '../options.ts';
 import { resource } from '../resource.ts';
 
 const SANDBOX_OWNER = 'owner@localhost';
 const SHOWN_ONCE = 'Keep the link now: it works once and is not shown again.';
+const mailedTo = (email: string) => `The link goes to ${email} by mail, and nobody else gets it.`;
 const ROLES =
   'owner, admin, developer, finance, approver, support, viewer; with --installation operator, auditor';
 
@@ -13,20 +15,35 @@ const scope = {
 };
 const operation = operator();
 
+type Invited = Awaited<ReturnType<Operator['users']['invite']>>;
+/** Of a link that went by mail there is nothing to show. */
+const invitation = operator(({ link_token: link, ...made }: Invited) =>
+  link === null ? made : { ...made, link_token: link },
+);
+
 export const addUsers = resource({
   name: 'users',
   description: 'People who sign in to the console, and what they may do',
   examples: ['florin users invite ada@example.com --role owner', 'florin users list'],
   operations: [
-    operation('invite <email>', 'Make the link by which a person comes in, once, within 7 days', {
-      examples: [
-        'florin users invite ada@example.com --role owner --merchant mer_01…',
-        'florin users invite ops@example.com --role operator --installation',
-      ],
-      options: { role: required(text('--role <role>', ROLES)), ...scope },
-      run: ({ users }, invitation) => users.invite(invitation),
-      note: SHOWN_ONCE,
-    }),
+    invitation(
+      'invite <email>',
+      'Invite a person by a link that works once, within 7 days: by mail where there is a mail server (FLORIN_SMTP_URL), else it is printed',
+      {
+        examples: [
+          'florin users invite ada@example.com --role owner --merchant mer_01…',
+          'florin users invite ops@example.com --role operator --installation',
+          'florin users invite ada@example.com --role owner --link',
+        ],
+        options: {
+          role: required(text('--role <role>', ROLES)),
+          ...scope,
+          link: flag('--link', 'print the link and send no mail, as is always done for --installation'),
+        },
+        run: ({ users }, given) => users.invite(given),
+        note: ({ link_token: link, email }) => (link === null ? mailedTo(email) : SHOWN_ONCE),
+      },
+    ),
     operation('list', 'List people with a role, and who is invited', {
       options: scope,
       run: ({ users }, of) => users.list(of),

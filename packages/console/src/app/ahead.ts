@@ -63,11 +63,11 @@ function askAhead(): Ahead | undefined {
 const ahead = askAhead();
 export const listAhead = ahead?.list;
 let untaken = ahead;
-/** The page uses an answer for this long, and sends a request of its own afterwards. */
+/** An early answer is used for this long; after that the page sends its own request. */
 const FRESH_MS = 10_000;
 const untilMs = performance.now() + FRESH_MS;
 
-/** The answer that is on its way to a request, once. */
+/** Hands the early answer out once, to the request of the same path and place. */
 export function takeAhead(
   path: string,
   place: Ahead['list']['place'] | undefined,

@@ -35,6 +35,11 @@ export function Detail<T>({ list, path, title, isFinal = false, actions, childre
       <Anchor component={Link} to={`/${place.merchant}/${place.store}/${list.folder}`} size="sm">
         ← {list.title}
       </Anchor>
+      {query.error !== null && query.data === undefined && (
+        <Title order={1} size="h2">
+          {list.title}
+        </Title>
+      )}
       {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Skeleton height={320} aria-label="Loading" />}
       {query.data !== undefined && (

@@ -1,27 +1,28 @@
 import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
-import { ApiError } from './api.ts';
-import { Trouble } from './trouble.tsx';
+import { useTitle } from './title.ts';
+import { hasEnded, SIGN_IN, Trouble } from './trouble.tsx';
 
-// People sign in, and set up what is their own, at pages of the service that need nothing of this application.
-export const SIGN_IN = '/console/sign-in';
 /** Signing in leads back to where somebody is. */
 const signInFor = () => `${SIGN_IN}?next=${encodeURIComponent(location.pathname + location.search)}`;
 const ACCOUNT = '/console/account';
 
 /** What is shown in the place of the console. */
-export const Sheet = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Center component="main" mih="100vh" p="md">
-    <Paper withBorder p="xl" maw={440} w="100%">
-      <Stack>
-        <Title order={1} size="h2">
-          {title}
-        </Title>
-        {children}
-      </Stack>
-    </Paper>
-  </Center>
-);
+export function Sheet({ title, children }: { title: string; children: ReactNode }) {
+  useTitle(title);
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Paper withBorder p="xl" maw={440} w="100%">
+        <Stack>
+          <Title order={1} size="h2">
+            {title}
+          </Title>
+          {children}
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}
 
 /** Leaves the application. */
 function LeaveFor({ address }: { address: string }) {
@@ -29,11 +30,12 @@ function LeaveFor({ address }: { address: string }) {
   return null;
 }
 
-/** Who has no session signs in; anything else is said. */
-export function NotIn({ error }: { error: unknown }) {
-  if (error instanceof ApiError && error.status === 401) return <LeaveFor address={signInFor()} />;
+/** While nothing is known of a person: who has no session signs in, anything else is said. */
+export function NotIn({ error }: { error: Error | null }) {
+  if (error === null) return null;
+  if (hasEnded(error)) return <LeaveFor address={signInFor()} />;
   return (
-    <Sheet title="Florin console">
+    <Sheet title="Console">
       <Trouble error={error} />
     </Sheet>
   );

@@ -1,8 +1,9 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
-import { ApiError, PageError } from './api.ts';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useChange } from './detail.tsx';
+import { fieldOf } from './form.ts';
 import { Trouble } from './trouble.tsx';
+import { mayLeave, useUnsaved } from './unsaved.ts';
 
 type Sent = ReturnType<Parameters<typeof useChange<FormData>>[0]>;
 
@@ -15,13 +16,24 @@ interface FormDialogProps {
   title?: string;
   submit: string;
   isMain?: boolean;
+  /** Whether it can be opened. One that is open stays until it is closed, and a change that is under way leads on from it. */
+  isOffered?: boolean;
   /** Fields of the form; what the service says of one of them stands beside it. */
   names: readonly string[];
   fields: (errorOf: ErrorOf) => ReactNode;
-  /** @param formId new each time the dialog is opened, the same however often it is sent */
+  /**
+   * What is sent, with an idempotency key: an answer that is lost makes nothing twice.
+   *
+   * @param formId that key: new each time the dialog is opened, the same however often it is sent
+   */
   send: (fields: FormData, formId: string) => Sent;
-  /** Is given the answer once it is done. */
-  done?: (answer: unknown) => void;
+  /** Is given the answer once it is done, and what was sent. */
+  done?: (answer: unknown, fields: FormData) => void;
+}
+
+function AskFirst({ isUnsaved }: { isUnsaved: () => boolean }) {
+  useUnsaved(isUnsaved);
+  return null;
 }
 
 /** A change that takes some fields, in a dialog. */
@@ -30,39 +42,58 @@ export function FormDialog({
   title = label,
   submit,
   isMain = false,
+  isOffered = true,
   names,
   fields,
   send,
   done,
 }: FormDialogProps) {
   const [formId, setFormId] = useState('');
-  const { mutate, isPending, error, reset } = useChange((given: FormData) => send(given, formId));
+  const { mutate, isPending, error, reset } = useChange(async (given: FormData) => ({
+    idempotencyKey: formId,
+    ...(await send(given, formId)),
+  }));
   const [isOpen, setOpen] = useState(false);
+  const isTyped = useRef(false);
   const open = () => {
     setFormId(crypto.randomUUID());
     setOpen(true);
   };
   const close = () => {
+    isTyped.current = false;
     setOpen(false);
     reset();
   };
-  const param = error instanceof ApiError || error instanceof PageError ? error.param : undefined;
-  const beside = names.find((name) => name === param);
+  const beside = fieldOf(error, names);
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    const given = new FormData(event.currentTarget);
     const onSuccess = (answer: unknown) => {
       close();
-      done?.(answer);
+      done?.(answer, given);
     };
-    mutate(new FormData(event.currentTarget), { onSuccess });
+    mutate(given, { onSuccess });
   };
   return (
     <>
-      <Button variant={isMain ? 'filled' : 'default'} onClick={open}>
-        {label}
-      </Button>
-      <Modal opened={isOpen} onClose={close} title={title} lockScroll={false}>
-        <form onSubmit={onSubmit}>
+      {isOffered && (
+        <Button variant={isMain ? 'filled' : 'default'} onClick={open}>
+          {label}
+        </Button>
+      )}
+      <Modal
+        opened={isOpen}
+        onClose={() => mayLeave(isTyped.current) && close()}
+        title={title}
+        lockScroll={false}
+      >
+        <AskFirst isUnsaved={() => isTyped.current} />
+        <form
+          onSubmit={onSubmit}
+          onInput={() => {
+            isTyped.current = true;
+          }}
+        >
           <Stack>
             {fields((name) => (name === beside ? error?.message : undefined))}
             {error !== null && beside === undefined && <Trouble error={error} />}
@@ -79,6 +110,12 @@ export function FormDialog({
       </Modal>
     </>
   );
+}
+
+/** The field `seen`: what stood on the page when the dialog was opened. What somebody changes meanwhile is not overwritten by it. */
+export function Seen({ value }: { value: string }) {
+  const [first] = useState(value);
+  return <input type="hidden" name="seen" value={first} />;
 }
 
 /** The address that a dialog is about. */

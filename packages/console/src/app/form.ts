@@ -1,10 +1,19 @@
 import { parseTokens } from '@florin/contract/money';
-import { PageError } from './api.ts';
+import { ApiError, PageError } from './api.ts';
 
 /** What somebody typed into a field of a form. */
 export function textOf(fields: FormData, name: string): string {
   const value = fields.get(name);
   return typeof value === 'string' ? value : '';
+}
+
+/** An address for mails, as people paste it. */
+export const emailOf = (fields: FormData): string => textOf(fields, 'email').trim();
+
+/** The field that an error is about, if it is one of these. */
+export function fieldOf(error: Error | null, names: readonly string[]): string | undefined {
+  const param = error instanceof ApiError || error instanceof PageError ? error.param : undefined;
+  return names.find((name) => name === param);
 }
 
 /** Tokens that somebody typed, in the smallest unit; undefined for an empty field. @throws PageError */

@@ -67,6 +67,9 @@ const TONES: Record<string, 'good' | 'bad' | 'warn'> = {
   final: 'good',
   valid: 'good',
   fine: 'good',
+  stopped: 'bad',
+  away: 'bad',
+  late: 'warn',
   differs: 'bad',
   failed: 'bad',
   frozen: 'bad',
@@ -83,6 +86,10 @@ const TONES: Record<string, 'good' | 'bad' | 'warn'> = {
 };
 
 export const wordsOf = (name: string): string => name.replaceAll('_', ' ');
+
+/** A setting's value. An empty list is a value too. */
+export const settingText = (value: string): string =>
+  value === '' ? 'nothing' : value.replaceAll(',', ', ');
 
 /** `1 row`, `2 rows` */
 export const numbered = (count: number, one: string, many = `${one}s`): string =>

@@ -2,9 +2,9 @@ import { useEffect, useRef } from 'react';
 
 const isTyping = ({ target }: KeyboardEvent): boolean =>
   target instanceof HTMLElement &&
-  target.closest('input, textarea, select, [contenteditable], dialog') !== null;
+  target.closest('input, textarea, select, [contenteditable], [role="dialog"]') !== null;
 
-/** Keys of a page. They are none while somebody types, nor with a modifier, which browsers use themselves. */
+/** Keys of a page. They are none while somebody types, in a dialog, nor with a modifier, which browsers use themselves. */
 export function useKeys(keys: Readonly<Record<string, () => void>>): void {
   const newest = useRef(keys);
   newest.current = keys;

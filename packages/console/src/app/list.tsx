@@ -44,6 +44,12 @@ export interface Filter {
   isTime?: boolean;
 }
 
+/** When the rows of a list were made: parameters of the API's lists. */
+export const MADE: readonly Filter[] = [
+  { name: 'created[gte]', label: 'Created from', isTime: true },
+  { name: 'created[lt]', label: 'Created before', isTime: true },
+];
+
 /** A list of the API, as data: its page is made of it. */
 export interface ListDefinition<T> {
   title: string;
@@ -207,7 +213,7 @@ export function Rows<T>({
 }
 
 /** The rows of a list that can be walked through with the keyboard. The same one stays selected where others come above it. */
-function useSelection(ids: readonly string[]) {
+export function useSelection(ids: readonly string[]) {
   const [selectedId, setSelectedId] = useState<string>();
   const selected = selectedId === undefined ? -1 : ids.indexOf(selectedId);
   const box = useRef<HTMLDivElement>(null);
@@ -277,6 +283,9 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
       {query.isSuccess && rows.length === 0 && isFiltered && <NothingFits clear={() => show({})} />}
       {rows.length > 0 && (
         <Rows definition={{ ...definition, columns }} rows={rows} selected={selected} place={place} />
+      )}
+      {definition.hasOnePage === true && query.data?.pages[0]?.has_more === true && (
+        <Text size="sm">The newest {ONE_PAGE} are shown. The CSV has all that fit.</Text>
       )}
       <ShowMore pages={query} />
     </Stack>

@@ -8,6 +8,7 @@ const FOLLOWING: ReadonlySet<unknown> = new Set([
   'one',
   'events',
   'refunds',
+  'refundable',
   'balances',
   'approvals',
 ]);

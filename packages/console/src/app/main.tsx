@@ -1,5 +1,5 @@
 import { createTheme, MantineProvider, Modal } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import {
   createRootRoute,
   createRoute,
@@ -11,10 +11,12 @@ import {
 import { createRoot } from 'react-dom/client';
 import { listAhead, start } from './ahead.ts';
 import { ApiError, keepCsrfToken } from './api.ts';
+import { Connection } from './connection.tsx';
 import './styles.ts';
 import { listQuery } from './list-query.ts';
-import { meQuery, storesQuery } from './session.ts';
+import { isOfConnection, meQuery, storesQuery } from './session.ts';
 import { HomePage, OperatorShell, Shell } from './shell.tsx';
+import { styleNonce } from './style-nonce.ts';
 
 /** Filters are texts as they stand in the address: nothing is read as a number or as JSON. */
 const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
@@ -25,7 +27,14 @@ function stringifySearch(search: Record<string, unknown>): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-const root = createRootRoute({ component: Outlet });
+const root = createRootRoute({
+  component: () => (
+    <>
+      <Outlet />
+      <Connection />
+    </>
+  ),
+});
 const at = (path: string, component: () => React.ReactNode) =>
   createRoute({ getParentRoute: () => root, path, component });
 const shell = createRoute({ getParentRoute: () => root, path: '/$merchant/$store', component: Shell });
@@ -58,7 +67,9 @@ const router = createRouter({
       operatorPage('/merchants', () => import('./pages/operator/merchants.tsx'), 'MerchantsPage'),
       operatorPage('/merchants/$id', () => import('./pages/operator/statement.tsx'), 'MerchantStatementPage'),
       operatorPage('/risk', () => import('./pages/operator/risk.tsx'), 'RiskPage'),
+      operatorPage('/seizures', () => import('./pages/operator/seizures.tsx'), 'SeizuresPage'),
       operatorPage('/jobs', () => import('./pages/operator/jobs.tsx'), 'JobsPage'),
+      operatorPage('/settings', () => import('./pages/operator/settings.tsx'), 'SettingsPage'),
       operatorPage('/audit', () => import('./pages/audit.tsx'), 'InstallationAuditPage'),
     ]),
     shell.addChildren([
@@ -99,6 +110,8 @@ const router = createRouter({
       page('/chains', () => import('./pages/sandbox/chains.tsx'), 'ChainsPage'),
       page('/wallets', () => import('./pages/sandbox/wallets.tsx'), 'WalletsPage'),
       page('/stores', () => import('./pages/stores.tsx'), 'StoresPage'),
+      page('/settings', () => import('./pages/store/settings.tsx'), 'StoreSettingsPage'),
+      page('/branding', () => import('./pages/store/branding.tsx'), 'BrandingPage'),
       page('/team', () => import('./pages/team.tsx'), 'TeamPage'),
       page('/audit', () => import('./pages/audit.tsx'), 'AuditPage'),
     ]),
@@ -107,7 +120,21 @@ const router = createRouter({
 
 /** A refusal is an answer; only what did not arrive is asked for again. */
 const retry = (count: number, error: Error) => !(error instanceof ApiError) && count < 2;
-const client = new QueryClient({ defaultOptions: { queries: { retry } } });
+/** A failed call may mean that the session has ended or the service is away. `me` is read again, which tells. */
+const onError = (error: Error) => {
+  if (isOfConnection(error)) void client.invalidateQueries({ queryKey: meQuery.queryKey });
+};
+const client: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, { queryKey }) => queryKey[0] !== 'me' && onError(error),
+  }),
+  mutationCache: new MutationCache({ onError }),
+  defaultOptions: {
+    // Without `always` a browser that believes it is offline keeps a change and sends it later, unasked.
+    queries: { retry, networkMode: 'always', refetchOnReconnect: true },
+    mutations: { networkMode: 'always' },
+  },
+});
 if (start !== undefined) {
   keepCsrfToken(start.me.csrf_token);
   client.setQueryData(meQuery.queryKey, start.me);
@@ -116,20 +143,23 @@ if (start !== undefined) {
   if (listAhead !== undefined) void client.prefetchInfiniteQuery(listQuery(listAhead));
 }
 
-const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
-
 /** Shades on which text can be read, in the light and in the dark. */
 const theme = createTheme({
   primaryShade: { light: 8, dark: 8 },
   respectReducedMotion: true,
-  components: { Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }) },
+  components: {
+    Modal: Modal.extend({
+      // A click beside a dialog is often an accident, and would take along what was typed.
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, closeOnClickOutside: false },
+    }),
+  },
 });
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('the page has no place for the application');
 const draw = () =>
   createRoot(place).render(
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
       <QueryClientProvider client={client}>
         <RouterProvider router={router} />
       </QueryClientProvider>

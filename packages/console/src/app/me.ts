@@ -13,7 +13,11 @@ export interface Me {
   email: string;
   csrf_token: string;
   installation_role: string | null;
+  /** What that role permits with every merchant. */
+  installation_permissions: string[];
   second_factor: boolean;
+  /** The roles of a merchant's people that may do each thing. */
+  roles_with: Readonly<Record<string, readonly string[]>>;
   merchants: Membership[];
 }
 

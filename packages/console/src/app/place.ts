@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { Place } from './api.ts';
 import type { Membership } from './me.ts';
-import { meQuery } from './session.ts';
+import { meQuery, visitQuery } from './session.ts';
 
 /** The merchant and store of the address. */
 export function usePlace(): Place {
@@ -24,11 +24,37 @@ export function useFilters(): Record<string, string> {
   );
 }
 
-/** The merchant of the address, as the person's membership has it. */
-export function useMembership(): Membership | undefined {
-  const { merchant } = usePlace();
-  return useQuery(meQuery).data?.merchants.find(({ merchant_id }) => merchant_id === merchant);
+interface Access {
+  /** Undefined while it is read, and where the person has no role that opens this merchant. */
+  membership: Membership | undefined;
+  /** By a role of the installation alone. */
+  isVisit: boolean;
+  /** The visit is being read. */
+  isPending: boolean;
+  /** Why the visit was refused. */
+  error: Error | null;
 }
+
+/** What a person may do with a merchant: by their role there, else by that of the installation. */
+export function useAccess(merchant: string): Access {
+  const me = useQuery(meQuery);
+  const own = me.data?.merchants.find(({ merchant_id }) => merchant_id === merchant);
+  const role = me.data?.installation_role ?? null;
+  const isVisit = own === undefined && role !== null && merchant !== '';
+  const visit = useQuery({ ...visitQuery(merchant), enabled: isVisit && me.data?.second_factor === true });
+  if (!isVisit) return { membership: own, isVisit, isPending: false, error: null };
+  const permissions = me.data?.installation_permissions ?? [];
+  const membership = visit.data && { ...visit.data, role, permissions, needs_second_factor: true };
+  return {
+    membership,
+    isVisit,
+    isPending: visit.isLoading,
+    error: membership === undefined ? visit.error : null,
+  };
+}
+
+/** The merchant of the address, as the person's role opens it. */
+export const useMembership = (): Membership | undefined => useAccess(usePlace().merchant).membership;
 
 /** Whether the person may do something here. The service asks again; a page only leaves out what would be refused. */
 export function useMay(permission: string): boolean {

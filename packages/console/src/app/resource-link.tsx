@@ -1,9 +1,17 @@
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { usePlace } from './place.ts';
 
+interface ResourceLinkProps {
+  folder: string;
+  id: string;
+  /** The id by default. */
+  children?: ReactNode;
+}
+
 /** The page of something else of the store. */
-export function ResourceLink({ folder, id }: { folder: string; id: string }) {
+export function ResourceLink({ folder, id, children = id }: ResourceLinkProps) {
   const { merchant, store } = usePlace();
   return (
     <Anchor
@@ -13,7 +21,7 @@ export function ResourceLink({ folder, id }: { folder: string; id: string }) {
       underline="always"
       to={`/${merchant}/${store}/${folder}/${encodeURIComponent(id)}`}
     >
-      {id}
+      {children}
     </Anchor>
   );
 }

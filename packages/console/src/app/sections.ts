@@ -31,6 +31,8 @@ export const SECTIONS = [
   { folder: 'chains', title: 'Chains', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
   { folder: 'wallets', title: 'Wallets', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
   { folder: 'stores', title: 'Stores', needs: 'see', group: 'Merchant' },
+  { folder: 'settings', title: 'Store settings', needs: 'edit_stores', group: 'Merchant' },
+  { folder: 'branding', title: 'Branding', needs: 'edit_stores', group: 'Merchant' },
   { folder: 'team', title: 'Team', needs: 'manage_users', group: 'Merchant' },
   { folder: 'audit', title: 'Audit log', needs: 'read_audit_log', group: 'Merchant' },
 ] satisfies (SectionLink & { needs: string; isOfSandbox?: true })[];
@@ -43,7 +45,9 @@ export const OPERATOR_SECTIONS: readonly SectionLink[] = [
   { folder: 'stores', title: 'Stores', group: 'Installation' },
   { folder: 'merchants', title: 'Merchants', group: 'Installation' },
   { folder: 'risk', title: 'Risk list', group: 'Installation' },
+  { folder: 'seizures', title: 'Seized money', group: 'Installation' },
   { folder: 'jobs', title: 'Failing jobs', group: 'Installation' },
+  { folder: 'settings', title: 'Settings', group: 'Installation' },
   { folder: 'audit', title: 'Audit log', group: 'Installation' },
 ];
 

@@ -11,45 +11,51 @@ import {
   Stack,
   Table,
   Text,
+  VisuallyHidden,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { Link, Navigate, useLocation, useNavigate } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useState } from 'react';
 import { call } from './api.ts';
-import { FactorNeeded, NotIn, Sheet, SIGN_IN } from './doors.tsx';
+import { FactorNeeded, NotIn, Sheet } from './doors.tsx';
 import { wordsOf } from './format.tsx';
+import { Guard } from './guard.tsx';
 import { useKeys } from './keyboard.ts';
 import { useLiveUpdates } from './live.ts';
-import type { Me } from './me.ts';
+import type { Me, Membership } from './me.ts';
 import { NewStore } from './new-store.tsx';
-import { useFilters, usePlace } from './place.ts';
+import { useAccess, useFilters, useId, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
 import { OPERATOR_SECTIONS, type SectionLink, sectionsFor } from './sections.ts';
 import { lacksFactor, meQuery, storeStatus, storesQuery } from './session.ts';
+import { useTitle } from './title.ts';
+import { SIGN_IN } from './trouble.tsx';
 
 /** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
 export function HomePage() {
   const me = useQuery(meQuery);
   const { merchant: chosen } = useFilters();
-  const merchants = me.data?.merchants ?? [];
-  const first = merchants.find(({ merchant_id }) => merchant_id === chosen) ?? merchants[0];
+  const access = useAccess(chosen ?? '');
+  const first = access.membership ?? me.data?.merchants[0];
   const isComplete = me.data !== undefined && first !== undefined && !lacksFactor(me.data, first);
   const stores = useQuery({ ...storesQuery(first?.merchant_id ?? ''), enabled: isComplete });
-  if (me.error !== null) return <NotIn error={me.error} />;
-  if (me.data === undefined) return null;
-  if (first === undefined && me.data.installation_role !== null) return <Navigate to="/operator/health" />;
+  if (me.data === undefined) return <NotIn error={me.error} />;
+  if (access.isPending || access.error !== null) return <NotIn error={access.error} />;
+  if (first === undefined && me.data.installation_role !== null)
+    return <Navigate to="/operator/health" replace />;
   if (first === undefined)
     return (
-      <Sheet title="Florin console">
+      <Sheet title="Console">
         <Text>You are signed in as {me.data.email}, and have a role with no merchant yet.</Text>
         <SignOut />
       </Sheet>
     );
   if (!isComplete) return <FactorNeeded />;
-  if (stores.error !== null) return <NotIn error={stores.error} />;
-  if (stores.data === undefined) return null;
-  const store = stores.data.find(({ is_enabled }) => is_enabled)?.store_id;
-  if (store !== undefined) return <Navigate to={`/${first.merchant_id}/${store}/home`} />;
+  if (stores.data === undefined) return <NotIn error={stores.error} />;
+  const open =
+    stores.data.find(({ is_enabled }) => is_enabled) ?? (access.isVisit ? stores.data[0] : undefined);
+  const store = open?.store_id;
+  if (store !== undefined) return <Navigate to={`/${first.merchant_id}/${store}/home`} replace />;
   return (
     <Sheet title={first.name}>
       {stores.data.map((one) => (
@@ -82,19 +88,20 @@ function SignOut() {
   );
 }
 
-function Switch({ me }: { me: Me }) {
+function Switch({ me, visited }: { me: Me; visited: Membership | undefined }) {
   const { merchant, store } = usePlace();
   const navigate = useNavigate();
   const stores = useQuery(storesQuery(merchant));
+  const merchants = visited === undefined ? me.merchants : [visited, ...me.merchants];
   return (
     <Group gap="xs" wrap="nowrap" className="switch">
-      {me.merchants.length > 1 && (
+      {merchants.length > 1 && (
         <NativeSelect
           aria-label="Merchant"
           size="xs"
           value={merchant}
           onChange={({ currentTarget: { value } }) => void navigate({ to: '/', search: { merchant: value } })}
-          data={me.merchants.map(({ merchant_id, name, mode }) => ({
+          data={merchants.map(({ merchant_id, name, mode }) => ({
             value: merchant_id,
             label: `${name} (${mode})`,
           }))}
@@ -108,7 +115,7 @@ function Switch({ me }: { me: Me }) {
         data={(stores.data ?? []).map(({ store_id, name, is_enabled }) => ({
           value: store_id,
           label: name,
-          disabled: !is_enabled,
+          disabled: !is_enabled && visited === undefined,
         }))}
       />
     </Group>
@@ -181,6 +188,8 @@ interface FrameProps {
   /** What the paths of the pages begin with. */
   base: string;
   sections: readonly SectionLink[];
+  /** What the pages are of, unless that is a store. */
+  whole?: string | undefined;
   /** Who is signed in, as what. */
   who: string;
   /** What of the merchant is shown. */
@@ -190,8 +199,43 @@ interface FrameProps {
   band?: string | undefined;
 }
 
+/** Pages below one of the menu that are not those of one resource. */
+const BELOW: Record<string, string> = { import: 'From a CSV', statement: 'Statement' };
+
+/** Names the page: what the address shows, then the page of the menu that it is below. A screen reader says it when it changes. */
+function PageTitle({ base, sections, whole }: Pick<FrameProps, 'base' | 'sections' | 'whole'>) {
+  const { pathname } = useLocation();
+  const [folder, below = ''] = pathname.slice(base.length + 1).split('/');
+  const section = sections.find((one) => one.folder === folder);
+  const one = useId() || (BELOW[below] ?? below);
+  const parts = [one, section?.title ?? '', whole ?? ''].filter((name) => name !== '');
+  useTitle(...parts);
+  // The first page is said by its title.
+  const [first] = useState(pathname);
+  const [hasLeft, setLeft] = useState(false);
+  if (pathname !== first && !hasLeft) setLeft(true);
+  return <VisuallyHidden aria-live="polite">{hasLeft && parts.join(', ')}</VisuallyHidden>;
+}
+
+const PAGE_ID = 'page';
+
+/** The first stop of the keyboard: past the menu. */
+const SkipLink = () => (
+  <a
+    className="skip"
+    href={`#${PAGE_ID}`}
+    onClick={(event) => {
+      // The address is the router's.
+      event.preventDefault();
+      document.getElementById(PAGE_ID)?.focus();
+    }}
+  >
+    Skip to the page
+  </a>
+);
+
 /** Everything around a page. */
-function Frame({ base, sections, who, choice, elsewhere, band }: FrameProps) {
+function Frame({ base, sections, whole, who, choice, elsewhere, band }: FrameProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   useKeys({ '?': () => setHelpOpen(true) });
@@ -202,6 +246,7 @@ function Frame({ base, sections, who, choice, elsewhere, band }: FrameProps) {
       padding="md"
       transitionDuration={0}
     >
+      <SkipLink />
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
@@ -231,9 +276,10 @@ function Frame({ base, sections, who, choice, elsewhere, band }: FrameProps) {
           </Stack>
         </Stack>
       </AppShell.Navbar>
-      <AppShell.Main>
+      <AppShell.Main id={PAGE_ID} tabIndex={-1}>
+        <PageTitle base={base} sections={sections} whole={whole} />
         {band !== undefined && <div className="band">{band}</div>}
-        <Outlet />
+        <Guard />
       </AppShell.Main>
       <Help isOpen={isHelpOpen} close={() => setHelpOpen(false)} />
       <ProofDialog />
@@ -241,24 +287,35 @@ function Frame({ base, sections, who, choice, elsewhere, band }: FrameProps) {
   );
 }
 
+/** What a person must not overlook: whose pages these are, and that nothing is real. */
+function bandOf({ name, mode, role }: Membership, isVisit: boolean): string | undefined {
+  const lines = [
+    ...(isVisit ? [`${name}, which you see as ${role} of the installation.`] : []),
+    ...(mode === 'sandbox' ? ['Sandbox: nothing here is real money.'] : []),
+  ];
+  return lines.length === 0 ? undefined : lines.join(' ');
+}
+
 /** The pages of a store. */
 export function Shell() {
   const me = useQuery(meQuery);
   const { merchant, store } = usePlace();
   const navigate = useNavigate();
+  const { membership, isVisit, ...access } = useAccess(merchant);
   useLiveUpdates({ merchant, store });
   useKeys({ s: () => void navigate({ to: `/${merchant}/${store}/search` }) });
-  if (me.error !== null) return <NotIn error={me.error} />;
-  if (me.data === undefined) return null;
-  const membership = me.data.merchants.find(({ merchant_id }) => merchant_id === merchant);
-  if (membership === undefined) return <Navigate to="/" />;
+  if (me.data === undefined) return <NotIn error={me.error} />;
+  // The service refuses an operator without a second factor, so nothing of the merchant is read before.
+  if (isVisit && !me.data.second_factor) return <FactorNeeded />;
+  if (access.isPending || access.error !== null) return <NotIn error={access.error} />;
+  if (membership === undefined) return <Navigate to="/" replace />;
   if (lacksFactor(me.data, membership)) return <FactorNeeded />;
   return (
     <Frame
       base={`/${merchant}/${store}`}
       sections={sectionsFor(membership)}
       who={`${me.data.email}, ${membership.role}`}
-      choice={<Switch me={me.data} />}
+      choice={<Switch me={me.data} visited={isVisit ? membership : undefined} />}
       elsewhere={
         me.data.installation_role !== null && (
           <Anchor component={Link} to="/operator/health" size="sm">
@@ -266,7 +323,7 @@ export function Shell() {
           </Anchor>
         )
       }
-      band={membership.mode === 'sandbox' ? 'Sandbox: nothing here is real money.' : undefined}
+      band={bandOf(membership, isVisit)}
     />
   );
 }
@@ -274,15 +331,15 @@ export function Shell() {
 /** The pages of the installation. */
 export function OperatorShell() {
   const me = useQuery(meQuery);
-  if (me.error !== null) return <NotIn error={me.error} />;
-  if (me.data === undefined) return null;
+  if (me.data === undefined) return <NotIn error={me.error} />;
   const { installation_role: role, second_factor, email, merchants } = me.data;
-  if (role === null) return <Navigate to="/" />;
+  if (role === null) return <Navigate to="/" replace />;
   if (!second_factor) return <FactorNeeded />;
   return (
     <Frame
       base="/operator"
       sections={OPERATOR_SECTIONS}
+      whole="Installation"
       who={`${email}, ${role}`}
       elsewhere={
         merchants.length > 0 && (

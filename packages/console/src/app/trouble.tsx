@@ -1,6 +1,22 @@
-import { Alert, Button, Group, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
 import { ApiError, PageError } from './api.ts';
 import { CopyId } from './format.tsx';
+
+// People sign in, and set up what is their own, at pages of the service that need nothing of this application.
+export const SIGN_IN = '/console/sign-in';
+
+export const hasEnded = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
+
+/** Another tab, so that this one keeps what stands in it. */
+export const SignInAgain = () => (
+  <Text size="sm">
+    Your session has ended.{' '}
+    <Anchor href={SIGN_IN} target="_blank" inherit>
+      Sign in again in a new tab
+    </Anchor>
+    , then come back: what you typed stays here.
+  </Text>
+);
 
 /** What went wrong, in the service's words, with the request that an operator can look up. */
 export function Trouble({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
@@ -16,7 +32,7 @@ export function Trouble({ error, retry }: { error: unknown; retry?: (() => void)
       role="alert"
       title={isApi && error.status === 403 ? 'Not allowed' : 'This did not work'}
     >
-      <Text size="sm">{text}</Text>
+      {hasEnded(error) ? <SignInAgain /> : <Text size="sm">{text}</Text>}
       <Group mt="xs" gap="xs">
         {isApi && error.requestId !== '' && (
           <>

@@ -1,13 +1,21 @@
-import { Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { call, pathWith } from './api.ts';
-import { type Column, Empty, Rows } from './list.tsx';
+import { saveCsv } from './csv.ts';
+import { type Column, Empty, Rows, useSelection } from './list.tsx';
 import { usePlace } from './place.ts';
 import { ShowMore } from './show-more.tsx';
 import { Trouble } from './trouble.tsx';
 
 const REFRESH_MS = 15_000;
+
+interface Answer<T> {
+  data: T[];
+  has_more?: boolean;
+  /** People who can decide about the rows, where two have to. */
+  operators?: number;
+}
 
 interface WholeListProps<T> {
   title: string;
@@ -16,12 +24,12 @@ interface WholeListProps<T> {
   filters?: Record<string, string> | undefined;
   idOf: (row: T) => string;
   columns: readonly Column<T>[];
-  /** Which rows are shown; without, all. */
-  fits?: (row: T) => boolean;
   /** Beside the title. */
   actions?: ReactNode;
   /** Above the rows. */
   notice?: ReactNode;
+  /** Below that, while only one person can decide about what two have to. */
+  alone?: ReactNode;
   empty: string | { text: string; command: string };
 }
 
@@ -32,16 +40,16 @@ export function WholeList<T>({
   filters,
   idOf,
   columns,
-  fits,
   actions,
   notice,
+  alone,
   empty,
 }: WholeListProps<T>) {
   const place = usePlace();
   const query = useInfiniteQuery({
     queryKey: ['whole', path, filters],
     queryFn: ({ pageParam, signal }) =>
-      call<{ data: T[]; has_more?: boolean }>(pathWith(path, { ...filters, starting_after: pageParam }), {
+      call<Answer<T>>(pathWith(path, { ...filters, starting_after: pageParam }), {
         signal,
       }),
     initialPageParam: undefined as string | undefined,
@@ -51,23 +59,35 @@ export function WholeList<T>({
     },
     refetchInterval: REFRESH_MS,
   });
-  const all = query.data?.pages.flatMap(({ data }) => data) ?? [];
-  const rows = fits === undefined ? all : all.filter(fits);
+  const operators = query.data?.pages.at(-1)?.operators;
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { selected, box } = useSelection(rows.map(idOf));
+  const [failure, setFailure] = useState<unknown>();
+  const exportAll = () => saveCsv(pathWith(path, filters ?? {}), undefined, setFailure);
   return (
-    <Stack>
+    <Stack ref={box}>
       <Group justify="space-between">
         <Title order={1} size="h2">
           {title}
         </Title>
-        <Group gap="xs">{actions}</Group>
+        <Group gap="xs">
+          {actions}
+          <Button variant="default" size="sm" onClick={() => void exportAll()} disabled={rows.length === 0}>
+            Download CSV
+          </Button>
+        </Group>
       </Group>
+      {failure !== undefined && <Trouble error={failure} />}
       {notice}
+      {operators !== undefined && operators < 2 && alone}
       {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Skeleton height={240} aria-label="Loading" />}
       {query.isSuccess &&
         rows.length === 0 &&
         (typeof empty === 'string' ? <Text>{empty}</Text> : <Empty empty={empty} />)}
-      {rows.length > 0 && <Rows definition={{ title, columns, idOf }} rows={rows} place={place} />}
+      {rows.length > 0 && (
+        <Rows definition={{ title, columns, idOf }} rows={rows} selected={selected} place={place} />
+      )}
       <ShowMore pages={query} />
     </Stack>
   );

@@ -1,6 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import { CurrencyCode } from './checkout.ts';
-import { CLOSED, ListOf, PAGE_QUERY, Seconds } from './shared.ts';
+import { CLOSED, CREATED_QUERY, ListOf, PAGE_QUERY, Seconds } from './shared.ts';
 
 export const BILLING_INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type BillingInterval = (typeof BILLING_INTERVALS)[number];
@@ -82,6 +82,7 @@ export const InvoiceQuery = Type.Object(
       Type.String({ minLength: 1, maxLength: 64, description: 'Of this subscription.' }),
     ),
     status: Type.Optional(Type.Enum([...INVOICE_STATUSES])),
+    ...CREATED_QUERY,
     ...PAGE_QUERY,
   },
   CLOSED,

@@ -23,9 +23,12 @@ export const MERCHANT_MAIL_KINDS = [
   'endpoint_disabled',
   'payout_waiting',
   'payout_failed',
+  'refund_waiting',
   'network_stopped',
 ] as const;
-export const MAIL_KINDS = [...PAYER_MAIL_KINDS, ...MERCHANT_MAIL_KINDS] as const;
+/** Mails to somebody of the console, about how they come in. */
+export const PEOPLE_MAIL_KINDS = ['invitation', 'factors_reset'] as const;
+export const MAIL_KINDS = [...PAYER_MAIL_KINDS, ...MERCHANT_MAIL_KINDS, ...PEOPLE_MAIL_KINDS] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
 export const MAIL_STATUSES = [
@@ -47,7 +50,7 @@ const FIELDS = {
   language: Type.String({ description: 'A language of the pages, such as en.' }),
   about: Type.String({
     description:
-      'Id of what it is about: a payment, a refund, a subscription, an endpoint or a payout batch.',
+      'Id of what it is about: a payment, a refund, a subscription, an endpoint, a payout batch or a person.',
   }),
   status: Type.Enum([...MAIL_STATUSES], {
     description:

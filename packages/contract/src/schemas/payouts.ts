@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { AMOUNT_PATTERN } from '../money.ts';
-import { CLOSED, Currency, Decimal, ListOf, Network, OrNull, PAGE_QUERY, Seconds } from './shared.ts';
+import {
+  CLOSED,
+  CREATED_QUERY,
+  Currency,
+  Decimal,
+  ListOf,
+  Network,
+  OrNull,
+  PAGE_QUERY,
+  Seconds,
+} from './shared.ts';
 
 export const PAYOUT_ITEMS_MAX = 200;
 
@@ -149,6 +159,7 @@ export const PayoutBatchQuery = Type.Object(
         description: 'Finds the batch of a key, for instance after a 503.',
       }),
     ),
+    ...CREATED_QUERY,
     ...PAGE_QUERY,
   },
   CLOSED,

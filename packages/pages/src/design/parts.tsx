@@ -16,7 +16,7 @@ export function StoreHead({ store, root }: { store: StoreFace; root: string }) {
         // The name stands beside it.
         <img
           class="logo"
-          src={root + brand.logo.path}
+          src={brand.logo.path.startsWith('data:') ? brand.logo.path : root + brand.logo.path}
           alt=""
           width={brand.logo.width}
           height={brand.logo.height}

@@ -1,3 +1,4 @@
+import { MERCHANT_MAIL_KINDS, PEOPLE_MAIL_KINDS } from '@florin/contract/schemas';
 import { translatorOf } from '../catalogues.ts';
 import { ACCENT, accentColours } from '../design/accent.ts';
 import { documentOf } from '../design/document.tsx';
@@ -17,6 +18,12 @@ interface Parts {
   terms: { label: string; url: string } | undefined;
 }
 
+/** Why the reader got the mail, or whom to ask: payers, the merchant's people and people of the console each have their own. */
+function footOf(kind: MailView['kind']): 'foot' | 'foot_merchant' | 'foot_people' {
+  if (MERCHANT_MAIL_KINDS.some((one) => one === kind)) return 'foot_merchant';
+  return PEOPLE_MAIL_KINDS.some((one) => one === kind) ? 'foot_people' : 'foot';
+}
+
 function partsOf(view: MailView, publicUrl: string): Parts {
   const { kind, language, storeName, brand = NO_BRAND, isTest, rows, link } = view;
   const t = translatorOf('mail', language);
@@ -31,7 +38,7 @@ function partsOf(view: MailView, publicUrl: string): Parts {
     }),
     button:
       link === null ? undefined : { label: t(`button_${link.to}`), url: new URL(link.path, publicUrl).href },
-    foot: t('foot', values),
+    foot: t(footOf(kind), values),
     logo: brand.logo === null ? undefined : `${publicUrl}/${brand.logo.path}`,
     support: brand.support,
     terms:

@@ -1,5 +1,5 @@
 import { translatorOf } from '../catalogues.ts';
-import { Exact, Hidden, RadioOption, type Row, Rows } from '../design/parts.tsx';
+import { Exact, Hidden, Note, RadioOption, type Row, Rows } from '../design/parts.tsx';
 import type { Translate } from '../texts.ts';
 import type { PageLanguage } from '../views/languages.ts';
 import type { WalletOption } from '../views/payer-page.ts';
@@ -35,6 +35,9 @@ export function walletText(wallet: PortalSubscription['wallet'], t: T): string {
 /** Problems that the same wallet solves by allowing more. */
 const RENEWED: readonly PortalSubscription['problem'][] = [
   'wallet_allowance',
+  'wallet_nothing',
+  'wallet_other_delegate',
+  'wallet_closed',
   'declined_insufficient_allowance',
   'declined_cap_exceeded',
 ];
@@ -44,6 +47,14 @@ export function chooseText({ wallet, problem }: PortalSubscription, t: T): strin
   if (wallet === null) return t('replace_first');
   return t(RENEWED.includes(problem) ? 'renew_title' : 'replace_title');
 }
+
+/** What is wrong with the wallet, or its last charge. */
+export function Problem({ own: { problem, wallet }, t }: { own: PortalSubscription; t: T }) {
+  if (problem === null) return null;
+  return <Note tone="warn">{t(problem, { token: wallet?.token ?? '' })}</Note>;
+}
+
+const REVOKING = { erc20: 'revoke_text', trc20: 'revoke_tron', spl: 'revoke_solana' } as const;
 
 /** How the payer takes back in the wallet what it allows us. */
 export function Revoking({
@@ -56,14 +67,13 @@ export function Revoking({
   t: T;
 }) {
   if (approval === null) return null;
-  const { token, contract } = approval;
-  const rows: Row[] = [
-    [translatorOf('wallet', language)('terms_spender'), <Exact key="contract" text={contract} />],
-  ];
+  const { token, network, spender } = approval;
+  const label = network === 'spl' ? 'terms_delegate' : 'terms_spender';
+  const rows: Row[] = [[translatorOf('wallet', language)(label), <Exact key="spender" text={spender} />]];
   return (
     <details class="leave">
       <summary>{t('revoke_title')}</summary>
-      <p class="small">{t('revoke_text', { token })}</p>
+      <p class="small">{t(REVOKING[network], { token })}</p>
       <Rows rows={rows} />
     </details>
   );

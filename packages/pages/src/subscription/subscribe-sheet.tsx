@@ -6,12 +6,12 @@ import type { Sheet } from '../design/shell.tsx';
 import { storeSheet } from '../design/store-sheet.tsx';
 import type { BuiltScript } from '../renderer.ts';
 import type { PortalSubscription, SubscribeState, SubscribeView } from '../views/subscription.ts';
-import type { MandateWallets } from '../views/wallet.ts';
 import {
   chooseText,
   ItemText,
   itemText,
   OwnText,
+  Problem,
   Revoking,
   recurringText,
   type T,
@@ -58,7 +58,7 @@ function Return({ view: { returnUrl, state, storeName: store, begun }, t }: Prop
 /** One click of the sandbox's wallet; on a network with real money the wallets that the page's script finds. */
 function Wallet({ view, t }: Props) {
   const { isSimulated, interval, storeName: store, cap, language, options, token } = view;
-  if (!isSimulated && view.wallets === null) return <Note tone="plain">{t('wallet_none')}</Note>;
+  if (!isSimulated && view.wallets.length === 0) return <Note tone="plain">{t('wallet_none')}</Note>;
   if (!isSimulated) {
     return (
       <>
@@ -140,7 +140,7 @@ function Begun({ view, t, begun }: Props & { begun: PortalSubscription }) {
   return (
     <>
       <Rows rows={rows} />
-      {problem === null ? null : <Note tone="warn">{t(problem)}</Note>}
+      <Problem own={begun} t={t} />
       {due === null || due.payToken === null ? null : (
         <p>
           <a class="button" href={`../checkout/${due.payToken}?lang=${language}`}>
@@ -148,7 +148,7 @@ function Begun({ view, t, begun }: Props & { begun: PortalSubscription }) {
           </a>
         </p>
       )}
-      {view.wallets !== null && options.length > 0 ? (
+      {view.wallets.length > 0 && options.length > 0 ? (
         <details class="leave" open={problem !== null}>
           <summary>{chooseText(begun, t)}</summary>
           <FoundWallets t={t} />
@@ -189,8 +189,7 @@ function Outcome({ view, t, state }: Props & { state: keyof typeof SIGNS }) {
 }
 
 /** What the script starts from, where wallets of browsers can be charged. */
-function walletData(view: SubscribeView, wallets: MandateWallets): WalletData {
-  const { language, token, interval, options } = view;
+function walletData({ language, token, interval, options, wallets }: SubscribeView): WalletData {
   const t = translatorOf('subscription', language);
   const words = translatorOf('checkout', language);
   return {
@@ -203,7 +202,7 @@ function walletData(view: SubscribeView, wallets: MandateWallets): WalletData {
     chooseText: t('wallet_choose'),
     otherText: t('replace_title'),
     optionTexts: Object.fromEntries(
-      options.map(({ token, networkName: network }) => [token, t('option', { token, network })]),
+      options.map(({ value, token, networkName: network }) => [value, t('option', { token, network })]),
     ),
     apps: {
       summary: words('wallet_apps'),
@@ -219,9 +218,9 @@ export function subscribeSheet(view: SubscribeView, { name, integrity }: BuiltSc
   const { language, state, storeName: store, wallets } = view;
   const t = translatorOf('subscription', language);
   const script =
-    wallets === null
+    wallets.length === 0
       ? {}
-      : { script: { src: `../checkout/assets/${name}`, integrity, data: walletData(view, wallets) } };
+      : { script: { src: `../checkout/assets/${name}`, integrity, data: walletData(view) } };
   if (state === 'choose') {
     return {
       ...storeSheet(view, titleOf(t('title', { store }), view), <Choose view={view} t={t} />),

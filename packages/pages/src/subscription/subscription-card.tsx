@@ -1,10 +1,11 @@
 import { translatorOf } from '../catalogues.ts';
-import { Hidden, Note, type Row, Rows } from '../design/parts.tsx';
+import { Hidden, type Row, Rows } from '../design/parts.tsx';
 import type { PortalInvoice, PortalSubscription, PortalView } from '../views/subscription.ts';
 import {
   chooseText,
   itemText,
   OwnText,
+  Problem,
   Revoking,
   recurringText,
   type T,
@@ -132,7 +133,7 @@ function Invoices({ view, own, t }: Props) {
 /** A subscription in the portal: what it is, what is due, and what can be changed. */
 export function SubscriptionCard({ view, own }: Omit<Props, 't'>) {
   const t = translatorOf('subscription', view.language);
-  const { id, items, status, date, wallet, isOver, problem } = own;
+  const { id, items, status, date, wallet, isOver } = own;
   const rows: Row[] = [
     [t('price'), <OwnText key="price" text={recurringText(own, t)} />],
     [t('status'), t(`status_${status}`)],
@@ -145,7 +146,7 @@ export function SubscriptionCard({ view, own }: Omit<Props, 't'>) {
         <bdi>{items.map((item) => itemText(item, t)).join(' · ')}</bdi>
       </h2>
       <Rows rows={rows} />
-      {problem === null ? null : <Note tone="warn">{t(problem)}</Note>}
+      <Problem own={own} t={t} />
       <Due view={view} own={own} t={t} />
       <Changes view={view} own={own} t={t} />
       <Revoking own={own} language={view.language} t={t} />

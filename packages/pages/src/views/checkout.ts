@@ -135,6 +135,12 @@ export interface CheckoutPageView {
   isAutoReturn: boolean;
 }
 
+/** The same page without its script, for whoever changes how a store presents itself. */
+export interface CheckoutPreviewView {
+  page: 'checkout_preview';
+  view: CheckoutView;
+}
+
 /** The payer chooses anew: first a token, then one of its networks. */
 export interface Choosing {
   token: string | null;

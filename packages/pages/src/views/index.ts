@@ -1,4 +1,4 @@
-import type { CheckoutPageView } from './checkout.ts';
+import type { CheckoutPageView, CheckoutPreviewView } from './checkout.ts';
 import type { ClaimCheckView, ClaimFormView, ClaimOutcomeView } from './claim.ts';
 import type { FrontView, ServiceView } from './front.ts';
 import type { InboxView } from './inbox.ts';
@@ -11,6 +11,7 @@ import type { TroubleView } from './trouble.ts';
 /** The data of a page: a plain object, which a server module builds and this package renders. */
 export type PageView =
   | CheckoutPageView
+  | CheckoutPreviewView
   | LinkView
   | LinkPosterView
   | ClaimFormView

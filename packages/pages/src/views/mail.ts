@@ -28,7 +28,9 @@ export interface MailView {
   values: Readonly<Record<string, string>>;
   rows: Readonly<Partial<Record<MailRow, string>>>;
   /** Its button, and the path on this service that it leads to; null: it has none. */
-  link: { to: 'payment' | 'claim' | 'subscription' | 'pay'; path: string } | null;
+  link: { to: 'payment' | 'claim' | 'subscription' | 'pay' | 'invitation' | 'console'; path: string } | null;
+  /** Of a sandbox's invitation: where its link leads, encrypted. */
+  sealedLink?: string;
 }
 
 /** A mail as it is sent. */

@@ -2,7 +2,7 @@ import type { PageLanguage } from './languages.ts';
 
 /** How a store presents itself. */
 export interface StoreBrand {
-  /** Its logo, by a path below the service's own address; null: the first letter of its name. */
+  /** Its logo, by a path below the service's own address, in a preview as a `data:` URL; null: the first letter of its name. */
   logo: { path: string; width: number; height: number } | null;
   /** `#rrggbb`; null: the pages' own colour. */
   accent: string | null;

@@ -1,3 +1,4 @@
+import type { Network } from '@florin/contract/money';
 import type {
   BillingInterval,
   InvoiceStatus,
@@ -42,8 +43,8 @@ export interface SubscribeView extends StorePage, Recurring {
   freeUntil: string | null;
   /** The first invoice where it is not of a whole period. */
   first: { price: string; period: string } | null;
-  /** How wallets of browsers are charged; null: the payer's wallet is simulated, or none can be. */
-  wallets: MandateWallets | null;
+  /** How wallets of browsers are charged, by network; empty: the payer's wallet is simulated, or none can be. */
+  wallets: readonly MandateWallets[];
   /** What a mandate allows in each period. */
   cap: string;
   options: WalletOption[];
@@ -77,6 +78,9 @@ export interface PortalSubscription extends Recurring {
   problem:
     | `wallet_${Exclude<PaymentMethodStatus, 'active'>}`
     | 'wallet_allowance'
+    | 'wallet_nothing'
+    | 'wallet_other_delegate'
+    | 'wallet_closed'
     | `declined_${Decline}`
     | null;
   /** The open invoice, to be paid on its page, or tried again. */
@@ -87,8 +91,8 @@ export interface PortalSubscription extends Recurring {
   options: WalletOption[];
   /** Of the subscription's page, where another wallet of the browser is chosen; null: none can be. */
   walletPage: string | null;
-  /** What the payer's wallet allows the contract that charges it, to be taken back there; null: nothing, or it is simulated. */
-  approval: { token: string; contract: string } | null;
+  /** What the payer's wallet allows the contract or wallet that charges it, to be taken back there; null: nothing, or it is simulated. */
+  approval: { token: string; network: Network; spender: string } | null;
   invoices: PortalInvoice[];
 }
 

@@ -1,3 +1,4 @@
+import type { Network } from '@florin/contract/money';
 import type { Texts } from '../texts.ts';
 
 /** A chain, as wallets must know it. */
@@ -24,14 +25,15 @@ export type WalletOrder =
   /** It signs a transaction that is built once its account is known (`WalletTransfer`). */
   | { kind: 'solana' | 'tron'; texts: Texts<'wallet'> };
 
-/** A transaction for a wallet to sign and send (Solana: base64, Tron: JSON), or what the wallet has too little of. */
+/** A transaction for a wallet to sign and send (Solana: base64, Tron: JSON), what the wallet has too little of, or that the token refuses it. */
 export type WalletTransfer =
   | Changed
   | { transaction: string }
   /** `held`: as text for people. */
   | { short: 'token'; held: string }
   /** Of the network's own coin. */
-  | { short: 'fee'; coin: string };
+  | { short: 'fee'; coin: string }
+  | { refused: 'token' };
 
 /** A text for the wallet to sign. The page brings the token back with the signature. */
 export interface WalletText {
@@ -45,12 +47,21 @@ export interface WalletText {
  */
 export type ProofOutcome = 'proven' | 'signature' | 'expired' | 'other' | 'away';
 
-/** What a wallet in the browser is asked for to be charged: by which contract, and in which tokens. */
-export interface MandateWallets {
-  chain: WalletChain;
-  /** The contract that charges. */
-  collector: string;
+/** Which wallets in the browser are charged on a network, and whom they let take coins: a contract, or a wallet of ours. */
+export type MandateKind = { spender: string } & (
+  | { kind: 'ethereum'; chain: WalletChain }
+  /** `chain`: as the wallet standard names it. */
+  | { kind: 'solana'; chain: string; name: string }
+  | { kind: 'tron'; chainId: number; name: string }
+);
+
+/** What a wallet in the browser is asked for to be charged on a network, and in which tokens. */
+export type MandateWallets<K extends MandateKind['kind'] = MandateKind['kind']> = Extract<
+  MandateKind,
+  { kind: K }
+> & {
+  network: Network;
   options: { token: string; contract: string }[];
   /** Link with `{tx_id}` to a transaction's page; null: there is none. */
   explorer: string | null;
-}
+};

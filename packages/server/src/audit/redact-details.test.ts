@@ -44,3 +44,10 @@ test('our secrets are known by their form, and bytes by their digest', () => {
     ],
   });
 });
+
+test('a file in base64 is known by its digest too', () => {
+  const file = Buffer.alloc(3_000, 'logo');
+  const [bytes, text] = [{ input: file }, { input: file.toString('base64') }].map((one) => detailsOf(one));
+  expect(text).toBe(bytes);
+  expect(JSON.parse(detailsOf({ input: 'short' }))).toEqual({ input: 'short' });
+});

@@ -7,6 +7,9 @@ const ITEMS_MAX = 200;
 const DEPTH_MAX = 8;
 const DETAILS_MAX = 64_000;
 
+/** A file in a request, such as a logo. */
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
 /** Bytes are named by their digest. */
 const digestOf = (bytes: Uint8Array) => ({
   bytes: bytes.length,
@@ -14,7 +17,10 @@ const digestOf = (bytes: Uint8Array) => ({
 });
 
 function masked(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return shorten(redact(value), TEXT_MAX);
+  if (typeof value === 'string') {
+    if (value.length > TEXT_MAX && BASE64.test(value)) return digestOf(Buffer.from(value, 'base64'));
+    return shorten(redact(value), TEXT_MAX);
+  }
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (value === null || typeof value !== 'object') return value;

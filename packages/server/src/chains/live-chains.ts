@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Accounts, ChainAccount } from './accounts.ts';
-import type { PayerTransaction, PayerTransfer, PayerWallets } from './payer-wallets.ts';
+import type { PayerCalls, PayerWallets } from './payer-wallets.ts';
 import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
 
@@ -9,6 +9,17 @@ export interface Tank {
   address: string;
   /** In the smallest unit of the network's own coin. */
   native: bigint;
+  /** Where it lends what it has staked. */
+  stake?: Stake;
+}
+
+/** In the smallest unit of the network's own coin. */
+interface Stake {
+  /** At its own disposal. */
+  free: bigint;
+  lent: bigint;
+  /** The addresses to which it is delegated; null where no endpoint lists them. */
+  borrowers: readonly string[] | null;
 }
 
 /** What payers' wallets need to know of a network. */
@@ -51,13 +62,8 @@ export interface LiveChains {
   readTank(network: Network): Promise<Tank | undefined>;
   /** @throws ChainUnavailable */
   isSignedText(network: Network, signed: SignedText): Promise<boolean>;
-  /**
-   * For a wallet that signs a whole transaction. Undefined where the network's wallets make it themselves, `from` is none, or the token is
-   * not taken there.
-   *
-   * @throws ChainUnavailable
-   */
-  payerTransfer(network: Network, transfer: PayerTransfer): Promise<PayerTransaction | undefined>;
+  /** Undefined where the network's wallets make their transactions themselves. */
+  payerCalls(network: Network): PayerCalls | undefined;
   /** The signer, which holds the keys of all accounts. */
   readonly holder: WalletHolder;
 }

@@ -7,7 +7,8 @@ import type { AccountSource, Accounts, ChainAccount, SignersAccount } from './ac
 import type { LiveEthereum } from './evm/live.ts';
 import type { EvmNetwork } from './evm/network.ts';
 import type { LiveChains, NetworkFacts, SignedText, Tank } from './live-chains.ts';
-import type { PayerTransaction, PayerTransfer } from './payer-wallets.ts';
+import type { NetworkState } from './network-state.ts';
+import type { PayerCalls } from './payer-wallets.ts';
 import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
 import type { LiveSolana } from './solana/live.ts';
@@ -89,13 +90,18 @@ export class OpenedLive implements LiveChains {
       : await this.#others[network]?.readTank();
   }
 
+  /** How a network and its endpoints are; undefined where the networks file does not name it. */
+  async readState(network: Network): Promise<NetworkState | undefined> {
+    return network === 'erc20' ? await this.ethereum.readState() : await this.#others[network]?.readState();
+  }
+
   isSignedText(network: Network, signed: SignedText): Promise<boolean> {
     if (network === 'erc20') return this.ethereum.isSignedText(network, signed);
     return this.#others[network]?.isSignedText(signed) ?? Promise.resolve(false);
   }
 
-  async payerTransfer(network: Network, transfer: PayerTransfer): Promise<PayerTransaction | undefined> {
-    return network === 'erc20' ? undefined : await this.#others[network]?.payerTransfer(transfer);
+  payerCalls(network: Network): PayerCalls | undefined {
+    return network === 'erc20' ? undefined : this.#others[network];
   }
 
   /** Where the facts of accounts on a network come from; undefined where live merchants have none there. */

@@ -9,7 +9,7 @@ import {
   type SignedText,
   type Tank,
 } from './live-chains.ts';
-import type { PayerTransaction, PayerTransfer } from './payer-wallets.ts';
+import type { PayerCalls } from './payer-wallets.ts';
 import type { Chain } from './port/port.ts';
 import type { WalletHolder } from './port/wallet-holder.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
@@ -45,12 +45,8 @@ export interface ChainRegistry {
   readTank(network: Network): Promise<Tank | undefined>;
   /** Whether that wallet signed the text; false where this installation has no node. @throws ChainUnavailable */
   isSignedText(merchant: Pick<ChainOwner, 'mode'>, network: Network, signed: SignedText): Promise<boolean>;
-  /** As of `LiveChains`; no wallet of a browser knows simulated networks. @throws ChainUnavailable */
-  payerTransfer(
-    merchant: Pick<ChainOwner, 'mode'>,
-    network: Network,
-    transfer: PayerTransfer,
-  ): Promise<PayerTransaction | undefined>;
+  /** As of `LiveChains`; no wallet of a browser knows simulated networks. */
+  payerCalls(merchant: Pick<ChainOwner, 'mode'>, network: Network): PayerCalls | undefined;
   /** The holder of the keys of a merchant's wallets; undefined where this installation has none. */
   holder(merchant: ChainOwner): WalletHolder | undefined;
   /** Reads accounts again: another process has given a merchant a new hot wallet. */
@@ -108,8 +104,7 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
       mode === 'sandbox'
         ? signed.signature === simulatedSignature(signed)
         : (await live?.chains.isSignedText(network, signed)) === true,
-    payerTransfer: async ({ mode }, network, transfer) =>
-      mode === 'sandbox' ? undefined : await live?.chains.payerTransfer(network, transfer),
+    payerCalls: ({ mode }, network) => (mode === 'sandbox' ? undefined : live?.chains.payerCalls(network)),
     holder: ({ merchantId, mode }) =>
       mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : live?.chains.holder,
     refresh: async () => await live?.accounts.load(),

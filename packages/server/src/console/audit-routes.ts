@@ -7,6 +7,7 @@ import { decodeId, encodeId } from '../tenancy/index.ts';
 import { type ConsoleDeps, users } from './accounts/index.ts';
 import { permissionOf } from './api-permissions.ts';
 import { OWN } from './authenticate.ts';
+import { presentBrand } from './routes/brand-routes.ts';
 import { stoppedChain } from './routes/network-routes.ts';
 import { presentWebhookKey } from './routes/webhook-key-routes.ts';
 
@@ -66,6 +67,8 @@ function stateReader(deps: ConsoleDeps, { path }: Route, { caller, params }: Req
   const storeId = decodeId('store', named('store_id'));
   if (storeId !== undefined && path.includes('/webhook-key'))
     return () => presentWebhookKey(deps, { merchantId, storeId });
+  if (storeId !== undefined && path.endsWith('/brand'))
+    return () => presentBrand(deps, { merchantId, storeId });
   if (storeId !== undefined && path.endsWith('{store_id}'))
     return async () => {
       const store = (await listStores(deps, merchantId)).find((one) => one.store_id === storeId);
@@ -78,6 +81,9 @@ function stateReader(deps: ConsoleDeps, { path }: Route, { caller, params }: Req
   return async () => (await users.listUsers(deps, merchantId)).find((one) => one.userId === userId);
 }
 
+/** Calls that are no `GET` for their size alone. */
+const CHANGE_NOTHING = ['previewBrand'];
+
 /**
  * The same routes; what people change by them is in the audit log, with the ids of what was made. What is one's own is
  * recorded in the transaction that changes it: refusals, of which anybody can have any number, leave no row.
@@ -86,6 +92,7 @@ export const auditRoutes = (deps: ConsoleDeps, routes: readonly Route[]): Route[
   routes.map((route) => {
     if (route.method === 'GET' || route.permission === undefined || route.permission.name === OWN)
       return route;
+    if (CHANGE_NOTHING.includes(route.operationId)) return route;
     return {
       ...route,
       handle: async (request) =>

@@ -87,6 +87,16 @@ export async function sessionOf(
   return { token, session };
 }
 
+/** Whether a session was found, for what is judged before a request is answered. */
+export const isSignedIn = async (session: Promise<unknown>): Promise<boolean> =>
+  await session.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Fail) return false;
+      throw error;
+    },
+  );
+
 /** A person with what they may do at the merchant that was named: nothing at one that they have no role with. */
 export async function callerOf(deps: ConsoleDeps, session: SessionRow, { merchant: named, storeId }: Named) {
   const merchantId = named === undefined ? NIL_ID : (decodeId('merchant', named) ?? NIL_ID);
@@ -126,10 +136,12 @@ export function createConsoleAuthentication(
     }
     const { token, session } = await sessionOf(deps, raw, publicUrl());
     if (raw.method !== 'GET') checkCsrf(raw, token);
+    if (raw.bodyIsDiscarded) throw notSignedIn();
     const { caller } = await callerOf(deps, session, { merchant: raw.params.merchant_id });
     return { caller, hardenNonce };
   };
-  return { authenticate, knowsKey: async () => false };
+  const knowsKey = (head: RequestHead) => isSignedIn(sessionOf(deps, head, publicUrl()));
+  return { authenticate, knowsKey };
 }
 
 /**

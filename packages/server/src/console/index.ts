@@ -1,6 +1,10 @@
 import type { LiveEvents } from '../events/index.ts';
+import type { PaymentMethodDeps } from '../payment-methods/index.ts';
+import type { PaymentDeps } from '../payments/index.ts';
+import type { ProcessSetting } from '../platform/config.ts';
 import { type Authentication, openApiDocument, type Route } from '../platform/http/index.ts';
 import type { PublicPage } from '../platform/http/pages/index.ts';
+import type { PeopleMailDeps } from './accounts/mails/index.ts';
 import { createApiAuthentication } from './api-authentication.ts';
 import { appPages } from './app-pages.ts';
 import { auditRoutes, openToPeople } from './audit-routes.ts';
@@ -8,6 +12,7 @@ import { createConsoleAuthentication, permitUser } from './authenticate.ts';
 import { peoplePages } from './people-page.ts';
 import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
 import { auditLogRoutes } from './routes/audit-log-routes.ts';
+import { type BrandDeps, brandRoutes } from './routes/brand-routes.ts';
 import { changeRoutes } from './routes/change-routes.ts';
 import { explorerRoutes } from './routes/explorer-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
@@ -16,13 +21,19 @@ import { type OperatorDeps, operatorRoutes } from './routes/operator-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
 import { openRoutes, ownRoutes } from './routes/own-routes.ts';
 import { passkeySignInRoutes } from './routes/passkey-routes.ts';
+import { refundableRoutes } from './routes/refundable-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
 import { riskRoutes } from './routes/risk-routes.ts';
 import { searchRoutes } from './routes/search-routes.ts';
+import { seizureRoutes } from './routes/seizure-routes.ts';
+import { settingRoutes } from './routes/setting-routes.ts';
 import { type StatementDeps, statementRoutes } from './routes/statement-routes.ts';
 import { storeRoutes } from './routes/store-routes.ts';
 import { teamRoutes } from './routes/team-routes.ts';
+import { walletRoutes } from './routes/wallet-routes.ts';
 import { webhookKeyRoutes } from './routes/webhook-key-routes.ts';
+
+export { inviteByMail, renewLink } from './accounts/mails/index.ts';
 
 /** People of a sandbox are signed in by its name: a cookie and a passkey belong to one. */
 const pageOf = (baseUrl: string, path: string) => `${baseUrl.replace('//127.0.0.1', '//localhost')}${path}`;
@@ -40,14 +51,24 @@ interface ConsoleOptions {
   /** What the operator sees of modules above this one. */
   installationRoutes?: readonly Route[];
   liveEvents: LiveEvents;
+  /** Settings of this process. */
+  processSettings?: readonly ProcessSetting[] | undefined;
 }
 
 const NO_EXAMPLE = { path: {}, query: {}, body: undefined, answer: undefined, samples: [], note: undefined };
 
+type Deps = ApprovalDeps &
+  StatementDeps &
+  OperatorDeps &
+  BrandDeps &
+  PeopleMailDeps &
+  PaymentDeps &
+  PaymentMethodDeps;
+
 /** The routes below `/console/api`, who may come in there and do what, and their OpenAPI document. */
 export function createConsole(
-  deps: ApprovalDeps & StatementDeps & OperatorDeps,
-  { publicUrl, version, liveEvents, installationRoutes = [] }: ConsoleOptions,
+  deps: Deps,
+  { publicUrl, version, liveEvents, installationRoutes = [], processSettings = [] }: ConsoleOptions,
 ) {
   const place = { deps, publicUrl };
   const open = [...openRoutes(place), ...passkeySignInRoutes(place)];
@@ -56,10 +77,13 @@ export function createConsole(
     ...auditRoutes(deps, [
       ...ownRoutes(place),
       ...storeRoutes(deps),
+      ...brandRoutes(deps),
       ...operatorRoutes(deps),
       ...networkRoutes(deps),
       ...riskRoutes(deps),
+      ...seizureRoutes(deps),
       ...installationRoutes,
+      ...settingRoutes(deps, processSettings),
       ...keyRoutes(deps),
       ...webhookKeyRoutes(deps),
       ...explorerRoutes(deps),
@@ -70,6 +94,8 @@ export function createConsole(
       ...overviewRoutes(deps),
       ...teamRoutes(deps),
       ...auditLogRoutes(deps),
+      ...refundableRoutes(deps),
+      ...walletRoutes(deps),
       ...approvalRoutes({ deps, publicUrl }),
     ]),
   ];

@@ -4,7 +4,7 @@ import type { ChainRegistry } from '../chains/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
-import { signedApprovals } from '../transfers/approvals/index.ts';
+import { countedApprovals, signedApprovals } from '../transfers/approvals/index.ts';
 import { type ConsoleDeps, passkeys } from './accounts/index.ts';
 
 // A person approves by a passkey: it answers the statement that every kind of approval signs, for the signer to verify. The
@@ -33,8 +33,16 @@ export interface Way {
   hint: string | null;
 }
 
-/** Passkeys of the person that count on these pages, as far as the signer is asked. */
-export async function wayOf(deps: Deps, { caller, user, publicUrl }: Deciding): Promise<Way> {
+/**
+ * Passkeys of the person that count on these pages, as far as the signer asks.
+ *
+ * @param policy of the signer, which is asked once for a page
+ */
+export async function wayOf(
+  deps: Deps,
+  { caller, user, publicUrl }: Deciding,
+  policy: countedApprovals.AskedPolicy,
+): Promise<Way> {
   const session = (hint: string): Way => ({ kind: 'session', passkeys: [], hint });
   const known = await passkeys.listPublicKeys(deps, user.user_id);
   const named = `florin approvers passkey ${user.email}`;
@@ -46,12 +54,12 @@ export async function wayOf(deps: Deps, { caller, user, publicUrl }: Deciding): 
   try {
     const { rpID: rpId, origin } = passkeys.relyingParty(publicUrl);
     const own = known.map(({ credentialId, key }) => ({ credentialId, key, rpId, origin }));
-    const counting = await signedApprovals.findCountingPasskeys(deps.chains, caller, own);
+    const counting = signedApprovals.findCountingPasskeys(policy, own);
     if (counting instanceof Fail)
       return {
         kind: 'none',
         passkeys: [],
-        hint: 'The signer does not answer, so nobody approves by passkey now: try again later.',
+        hint: 'The signer does not answer, so nobody approves by passkey now. This page asks it again by itself.',
       };
     if (counting.length > 0) return { kind: 'passkey', passkeys: counting, hint: null };
     return session(
@@ -70,7 +78,8 @@ export async function askForDecision(
   deciding: Deciding,
   { subject, decision }: { subject: Subject; decision: Decision },
 ) {
-  const { passkeys: own, hint } = await wayOf(deps, deciding);
+  const policy = await countedApprovals.readPolicyForPage(deps.chains, deciding.caller);
+  const { passkeys: own, hint } = await wayOf(deps, deciding, policy);
   const [first] = own;
   if (first === undefined) throw new Fail('conflict', hint ?? 'There is no passkey.');
   const validUntil = merchantTime(deps, deciding.caller).seconds + VALID_SECONDS;

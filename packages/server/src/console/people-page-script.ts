@@ -33,18 +33,41 @@ async function ask(method, path, body) {
   throw Object.assign(new Error(given.error.message), { param: given.error.param });
 }
 
+/** A finding stands beside the field that it is about. */
+function showBeside(input, message) {
+  const finding = document.createElement('span');
+  finding.className = 'finding';
+  finding.id = input.form.id + '-' + input.name + '-finding';
+  finding.textContent = message;
+  (input.closest('label') ?? input).after(finding);
+  input.setAttribute('aria-invalid', 'true');
+  input.setAttribute('aria-describedby', finding.id);
+  input.focus();
+}
+function clearFindings() {
+  for (const finding of document.querySelectorAll('.finding')) finding.remove();
+  for (const input of document.querySelectorAll('[aria-invalid]')) {
+    input.removeAttribute('aria-invalid');
+    input.removeAttribute('aria-describedby');
+  }
+}
+
 /** Runs what a form or button is for; asks for a proof first where the server wants one, and then goes on. */
-async function run(work) {
+async function run(work, form) {
   say('');
+  clearFindings();
   try {
     await work();
   } catch (error) {
-    if (error.param === 'proof') {
-      again = work;
+    const { param, message } = error;
+    if (param === 'proof') {
+      again = () => run(work, form);
       show('prove', true);
       find('#prove input').focus();
     }
-    say(error.message);
+    const input = param === undefined ? undefined : form?.elements.namedItem(param);
+    if (input) showBeside(input, message);
+    else say(message);
   }
 }
 
@@ -53,7 +76,8 @@ const given = (form) =>
 function onSubmit(id, work) {
   find('#' + id).addEventListener('submit', (event) => {
     event.preventDefault();
-    void run(() => work(given(event.target), event.target));
+    const form = event.target;
+    void run(() => work(given(form), form), form);
   });
 }
 const onClick = (id, work) => find('#' + id).addEventListener('click', () => void run(work));
@@ -64,25 +88,37 @@ function rolesOf() {
   return roles.length === 0 ? 'no role yet' : roles.join(', ');
 }
 
+/** All of it appears at once: nothing moves under the pointer of somebody who is about to press a button. */
 async function showAccount(text) {
-  me = await ask('GET', 'me');
-  for (const id of ['come', 'prove']) show(id, false);
-  for (const id of ['account', 'out']) show(id, true);
+  const [account, sessions, codes, passkeys] = await Promise.all(
+    ['me', 'sessions', 'factors/recovery-codes', 'factors/passkeys'].map((path) => ask('GET', path)),
+  );
+  me = account;
+  document.title = 'Your account · Florin';
+  showSessions(sessions.data);
+  showCodesLeft(codes.left);
+  showPasskeys(passkeys.data);
   show('totp-begin', !me.authenticator);
   show('totp-remove', me.authenticator);
   const needed = !me.second_factor &&
     (me.installation_role !== null || me.merchants.some((one) => one.needs_second_factor));
   show('needed', needed);
-  await showSessions();
-  await showPasskeys();
+  show('recovery', me.second_factor);
   say(text ?? 'You are signed in as ' + me.email + ': ' + rolesOf() + '.');
+  for (const id of ['come', 'prove']) show(id, false);
+  for (const id of ['account', 'out']) show(id, true);
 }
 
-async function showPasskeys() {
-  const { data } = await ask('GET', 'factors/passkeys');
-  find('#passkeys').replaceChildren(...data.map((passkey) => {
+function showCodesLeft(left) {
+  find('#codes-left').textContent = left === 0 ? 'None is left.' : left === 1 ? 'One is left.' : left + ' are left.';
+}
+
+function showPasskeys(passkeys) {
+  find('#passkeys').replaceChildren(...passkeys.map((passkey) => {
     const item = document.createElement('li');
-    item.textContent = passkey.name;
+    const fingerprint = document.createElement('code');
+    fingerprint.textContent = passkey.fingerprint;
+    item.append(passkey.name + ' ', fingerprint);
     const remove = document.createElement('button');
     remove.type = 'button';
     remove.textContent = 'Remove';
@@ -102,6 +138,15 @@ function checkName() {
     throw new Error('A passkey belongs to a name: open this page by its name (localhost), not by an IP address.');
 }
 
+/** Of a passkey that this browser has just made, by its own word and not by the server's. */
+async function fingerprintOf({ publicKey }) {
+  if (publicKey === undefined) return '';
+  const bytes = Uint8Array.from(atob(publicKey.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  const digits = [...digest.slice(0, 10)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return ' Its fingerprint is ' + digits.replace(/(.{4})(?=.)/g, '$1-') + ': the operator of a signer asks for it.';
+}
+
 /** Asks one of the passkeys of this device or of a security key. */
 async function askPasskey(path) {
   checkName();
@@ -111,9 +156,8 @@ async function askPasskey(path) {
   return await ask('POST', path, { credential });
 }
 
-async function showSessions() {
-  const { data } = await ask('GET', 'sessions');
-  find('#sessions').replaceChildren(...data.map((session) => {
+function showSessions(sessions) {
+  find('#sessions').replaceChildren(...sessions.map((session) => {
     const item = document.createElement('li');
     const where = document.createElement('span');
     where.textContent = session.remote_address + ', since ' + session.created_at.slice(0, 16).replace('T', ' ') +
@@ -152,7 +196,7 @@ async function goOn() {
   show('prove', false);
   const work = again;
   again = undefined;
-  if (work !== undefined) await run(work);
+  if (work !== undefined) await work();
 }
 onSubmit('prove', async (form) => {
   await ask('POST', 'proof', form);
@@ -175,12 +219,16 @@ onSubmit('add-passkey', async (form, element) => {
   element.reset();
   showCodes(recovery_codes);
   const kept = recovery_codes.length === 0 ? '' : ' Keep the recovery codes now: they are not shown again.';
-  await showAccount('Your passkey is set up.' + kept);
+  await showAccount('Your passkey is set up.' + kept + (await fingerprintOf(credential.response)));
 });
 function showCodes(codes) {
   if (codes.length === 0) return;
   find('#codes').textContent = codes.join('\\n');
-  show('recovery', true);
+  show('new-codes', true);
+}
+function hideCodes() {
+  find('#codes').textContent = '';
+  show('new-codes', false);
 }
 onSubmit('set-password', async (form, element) => {
   await ask('POST', 'password', form);
@@ -205,8 +253,13 @@ onSubmit('totp', async (form, element) => {
 });
 onClick('totp-remove', async () => {
   await ask('DELETE', 'factors/totp');
-  show('recovery', false);
+  hideCodes();
   await showAccount('Your authenticator app and its recovery codes are removed.');
+});
+onClick('codes-renew', async () => {
+  const { recovery_codes } = await ask('POST', 'factors/recovery-codes');
+  showCodes(recovery_codes);
+  await showAccount('New recovery codes are made. Keep the recovery codes now: they are not shown again, and earlier ones work no more.');
 });
 onClick('out', async () => {
   await ask('POST', 'sign-out');

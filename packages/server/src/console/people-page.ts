@@ -7,7 +7,7 @@ import { SCRIPT } from './people-page-script.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 8vh auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 8vh auto; padding: 0 1rem; overflow-wrap: anywhere; }
 label { display: block; margin: 1rem 0 0.25rem; }
 input, button { font: inherit; width: 100%; box-sizing: border-box; padding: 0.5rem; }
 button { margin-top: 1rem; }
@@ -15,7 +15,9 @@ a { color: inherit; }
 h2 { font-size: 1.125rem; margin: 2rem 0 0; }
 li button { width: auto; margin: 0 0 0 0.5rem; padding: 0 0.5rem; }
 img { display: block; width: 12rem; height: 12rem; margin: 1rem 0; background: #fff; }
-code, pre { font: 1rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
+code, pre { font: 1rem/1.6 ui-monospace, monospace; white-space: pre-wrap; }
+[aria-invalid] { outline: 2px solid #c0392b; }
+.finding { display: block; font-weight: 600; }
 [hidden] { display: none; }
 `;
 
@@ -63,11 +65,15 @@ ${field('The six digits that the app shows', `${CODE} required`)}
 </form>
 <button id="totp-remove" type="button" hidden>Remove the authenticator app</button>
 </section>
-<div id="recovery" hidden>
+<section id="recovery" hidden>
 <h2>Recovery codes</h2>
-<p>Each of these codes works once in the place of the app or passkey. Keep them where nobody else finds them.</p>
+<p>Each works once in the place of the app or passkey. <span id="codes-left"></span></p>
+<div id="new-codes" hidden>
+<p>Keep these where nobody else finds them.</p>
 <pre id="codes"></pre>
 </div>
+<button id="codes-renew" type="button">Make new recovery codes</button>
+</section>
 <form id="set-password">
 <h2>Password</h2>
 ${field('New password, 12 characters or more', `${PASSWORD} minlength="12" autocomplete="new-password" required`)}
@@ -85,7 +91,7 @@ const HTML = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sign in - Florin</title>
+<title>Sign in · Florin</title>
 <style>${STYLE}</style>
 </head>
 <body>

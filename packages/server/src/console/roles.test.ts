@@ -7,6 +7,7 @@ import {
   ROLES,
   type Role,
   type Roles,
+  rolesWithPermissions,
 } from './roles.ts';
 
 const of = (role: Role | null) => ({ role, installationRole: null });
@@ -25,6 +26,15 @@ test('each role has what its column says', () => {
     support: 'see see_requests refund edit_checkout edit_subscriptions use_sandbox',
     viewer: 'see',
   });
+});
+
+test('for each permission its roles are told, and of the installation alone no role of a merchant has one', () => {
+  const told = rolesWithPermissions();
+  for (const role of ROLES)
+    expect(Object.keys(told).filter((permission) => told[permission]?.includes(role))).toEqual(
+      permissionsOf(of(role)),
+    );
+  expect(told).toMatchObject({ approve: ['owner', 'approver'], operate: [] });
 });
 
 test('who moves money or makes keys needs a second factor, and sessions that move money end when idle', () => {

@@ -22,7 +22,7 @@ const PERMISSIONS = {
   use_sandbox: ['owner', 'admin', 'developer', 'finance', 'approver', 'support'],
   manage_users: ['owner', 'admin'],
   read_audit_log: ['owner', 'admin'],
-  /** Asking the operator for another store. */
+  /** Asking the operator for another store; how stores present themselves, and the rules that hold for them. */
   edit_stores: ['owner', 'admin'],
   /** Merchants, their stores, networks and jobs of the whole installation: of no role of a merchant. */
   see_installation: [],
@@ -63,6 +63,10 @@ export function permissionsOf({ role, installationRole }: Roles): Permission[] {
     return ofInstallation.includes(permission) || (role !== null && roles.includes(role));
   });
 }
+
+/** The roles of a merchant's people that have each permission; those of the installation alone are none's. */
+export const rolesWithPermissions = (): Record<string, Role[]> =>
+  Object.fromEntries(ALL_PERMISSIONS.map((permission) => [permission, [...PERMISSIONS[permission]]]));
 
 /** Whether a role approves payouts and refunds. */
 export const mayApprove = (role: Role | null): boolean =>

@@ -26,6 +26,12 @@ export const CUSTODY_SETTINGS = {
       'What the wallet that gives the others TRX should hold: below it an alarm says so. In whole TRX; a sweep takes some 8, a payment up to 16.',
     fallback: '200.00',
   }),
+  trxStakeMinimum: moneySetting({
+    name: 'custody.trx_stake_minimum',
+    description:
+      'What the wallet that lends others energy should have staked for it, lent or not: below it an alarm says so. In whole TRX; 0: none.',
+    fallback: '0.00',
+  }),
   auditBlocks: integerSetting({
     name: 'custody.audit_blocks',
     description:
@@ -36,16 +42,26 @@ export const CUSTODY_SETTINGS = {
   }),
 };
 
-/** What the gas tank of a network should hold, in its smallest units, and the setting that says so. */
+/** In the smallest units of the network's own coin, and the setting that says so. */
+interface Minimum {
+  native: bigint;
+  setting: string;
+}
+
+/** What a gas tank has staked, in sun: what it can lend and what is lent. */
+export const stakedBy = (stake: { free: bigint; lent: bigint } | undefined): bigint =>
+  stake === undefined ? 0n : stake.free + stake.lent;
+
+/** What the gas tank of a network should hold and, where it lends stake, have staked. */
 export async function readTankMinimum(
   db: Db,
   network: Network,
-): Promise<{ native: bigint; setting: string }> {
+): Promise<Minimum & { stake: Minimum | undefined }> {
   const settings = await readSettings(db, { merchantId: NIL_ID, mode: 'live' }, CUSTODY_SETTINGS);
-  const [key, minimum] =
-    network === 'trc20'
-      ? (['trxMinimum', settings.trxMinimum] as const)
-      : (['tankMinimum', settings.tankMinimum] as const);
-  const native = (minimum * NATIVE_COINS[network].units) / SETTING_UNITS;
-  return { native, setting: CUSTODY_SETTINGS[key].name };
+  const minimumOf = (key: 'trxMinimum' | 'tankMinimum' | 'trxStakeMinimum'): Minimum => ({
+    native: (settings[key] * NATIVE_COINS[network].units) / SETTING_UNITS,
+    setting: CUSTODY_SETTINGS[key].name,
+  });
+  if (network !== 'trc20') return { ...minimumOf('tankMinimum'), stake: undefined };
+  return { ...minimumOf('trxMinimum'), stake: minimumOf('trxStakeMinimum') };
 }

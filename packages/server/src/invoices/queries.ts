@@ -1,7 +1,13 @@
 import type { InvoiceStatus } from '@florin/contract/schemas';
 import type { Selectable } from 'kysely';
 import type { Db, Tables } from '../platform/db/index.ts';
-import { cursorOf, readNewest, unknownCursor } from '../platform/db/lists/index.ts';
+import {
+  type CreatedRange,
+  cursorOf,
+  madeWithin,
+  readNewest,
+  unknownCursor,
+} from '../platform/db/lists/index.ts';
 import { decodeId, type Owner, ofStore } from '../tenancy/index.ts';
 import './tables.ts';
 
@@ -29,6 +35,7 @@ export interface InvoiceFilter {
   customerId?: string | undefined;
   subscriptionId?: string | undefined;
   status?: InvoiceStatus | undefined;
+  created?: CreatedRange | undefined;
   limit: number;
   after?: string | undefined;
 }
@@ -42,7 +49,10 @@ export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter):
   if (status !== undefined) query = query.where('status', '=', status);
   const after = await cursorOf(filter.after, (id) => getInvoice(db, owner, id));
   if (after !== undefined && !isListed(after, filter)) throw unknownCursor();
-  return await readNewest(query, 'invoice_id', { after, limit: filter.limit });
+  return await readNewest(madeWithin(query, filter.created ?? {}), 'invoice_id', {
+    after,
+    limit: filter.limit,
+  });
 }
 
 /** Whether a cursor belongs to the filtered list. Its status is not compared, since it may have changed. */

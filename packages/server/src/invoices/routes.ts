@@ -1,7 +1,7 @@
 import { Invoice, InvoiceList, InvoicePath, InvoiceQuery } from '@florin/contract/schemas';
 import { findCustomerId } from '../customers/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
-import { pageOf } from '../platform/db/lists/index.ts';
+import { createdRange, pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route, type SliceRequest } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Owner } from '../tenancy/index.ts';
@@ -15,13 +15,20 @@ const tag = 'Invoices';
 async function readPage(
   { db }: Platform,
   owner: Owner,
-  { customer, subscription, status }: InvoiceQuery,
+  query: InvoiceQuery,
   slice: SliceRequest,
 ): Promise<InvoiceRow[]> {
+  const { customer, subscription, status } = query;
   // An unknown customer or subscription becomes the nil id, which matches no invoice.
   const customerId = customer && ((await findCustomerId(db, owner.merchantId, customer)) ?? NIL_ID);
   const subscriptionId = subscription && (decodeId('subscription', subscription) ?? NIL_ID);
-  return await listInvoices(db, owner, { customerId, subscriptionId, status, ...slice });
+  return await listInvoices(db, owner, {
+    customerId,
+    subscriptionId,
+    status,
+    created: createdRange(query),
+    ...slice,
+  });
 }
 
 /** Invoices are read-only in the API, and belong to the store of their subscription. */

@@ -1,7 +1,9 @@
 import type { Mail, MailWithContent } from '@florin/contract/schemas';
 import { renderMail } from '@florin/pages';
-import type { Db } from '../platform/db/index.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Vault } from '../platform/secrets/index.ts';
 import { encodeId } from '../tenancy/index.ts';
+import { openLink } from './people/index.ts';
 import { getMail, listMails, type MailRow, readMailFilter } from './queries.ts';
 
 export const presentMail = (row: MailRow): Mail => ({
@@ -20,7 +22,7 @@ export const presentMail = (row: MailRow): Mail => ({
 
 /** A sandbox merchant's mails, newest first, with their content. */
 export async function listCaughtMails(
-  db: Db,
+  { db, vault }: Pick<Platform, 'db' | 'vault'>,
   merchantId: string,
   { limit, publicUrl }: { limit: number; publicUrl: string },
 ): Promise<MailWithContent[]> {
@@ -28,7 +30,9 @@ export async function listCaughtMails(
     limit,
     after: undefined,
   });
-  return await Promise.all(rows.slice(0, limit).map((row) => presentContent(row, publicUrl)));
+  return await Promise.all(
+    rows.slice(0, limit).map((row) => presentContent(withLink(row, vault), publicUrl)),
+  );
 }
 
 /**
@@ -37,11 +41,18 @@ export async function listCaughtMails(
  * @throws Fail `resource_not_found`
  */
 export async function readCaughtMail(
-  db: Db,
+  { db, vault }: Pick<Platform, 'db' | 'vault'>,
   merchantId: string,
   { id, publicUrl }: { id: string; publicUrl: string },
 ): Promise<string> {
-  return (await presentContent(await getMail(db, merchantId, id), publicUrl)).html ?? '';
+  const row = withLink(await getMail(db, merchantId, id), vault);
+  return (await presentContent(row, publicUrl)).html ?? '';
+}
+
+/** With the link by which somebody comes in, for the sandbox's own machine: others who read mails do not get it. */
+function withLink(row: MailRow, vault: Vault): MailRow {
+  const path = openLink(vault, row);
+  return path === undefined ? row : { ...row, view: { ...row.view, link: { to: 'invitation', path } } };
 }
 
 /** With content where no real money is behind it: a claim link belongs to its recipient alone. */

@@ -33,6 +33,20 @@ export async function changeMail(
     .execute();
 }
 
+/** Gives a locked mail another cause. */
+export async function renameCause(
+  tx: Tx,
+  { merchant_id: merchantId, mail_id: mailId }: MailRow,
+  cause: string,
+): Promise<void> {
+  await tx
+    .updateTable('mail')
+    .set({ cause })
+    .where('merchant_id', '=', merchantId)
+    .where('mail_id', '=', mailId)
+    .execute();
+}
+
 /** @throws Fail `resource_not_found` */
 export async function getMail(db: Db, merchantId: string, text: string): Promise<MailRow> {
   const mailId = decodeId('mail', text);

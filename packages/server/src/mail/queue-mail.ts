@@ -13,8 +13,10 @@ import { isOff, MAIL_SETTINGS } from './settings.ts';
 import './tables.ts';
 
 /** A mail of one cause. */
-export interface NewMail extends Pick<MailView, 'values' | 'rows' | 'link'> {
+export interface NewMail extends Pick<MailView, 'values' | 'rows'> {
   kind: MailKind;
+  /** A page of the console by its path below that of the store. */
+  link: MailView['link'] | { to: 'console'; page: string };
   /** Public id of what it is about. */
   about: string;
   /** Where several mails of this kind may be about the same: a text that differs for each. */
@@ -32,6 +34,12 @@ export interface MailOwner {
 }
 
 const isForMerchant = (kind: MailKind) => MERCHANT_MAIL_KINDS.some((one) => one === kind);
+
+function pathOf(link: NewMail['link'], { merchantId, storeId }: MailOwner): MailView['link'] {
+  if (link === null || 'path' in link) return link;
+  const store = `/console/${encodeId('merchant', merchantId)}/${encodeId('store', storeId)}`;
+  return { to: link.to, path: `${store}/${link.page}` };
+}
 
 /**
  * Makes a mail in the transaction of its cause. One that was made before (same kind, cause and recipient) is not made again.
@@ -56,7 +64,7 @@ export async function queueMail(tx: Tx, owner: MailOwner, time: MerchantTime, ma
     isTest: !time.livemode,
     values,
     rows,
-    link,
+    link: pathOf(link, owner),
   };
   const fresh = recipients.map((recipient) => ({ mailId: newId(), recipient }));
   const made = await prepared<{ mail_id: string }>`

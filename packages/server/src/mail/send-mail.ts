@@ -5,7 +5,7 @@ import { crashPoint, type Job, type JobOutcome, type JobRun, Semaphore } from '.
 import type { Metrics } from '../platform/observability/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { changeMail, lockMail, type MailRow } from './queries.ts';
+import { changeMail, lockMail, type MailRow, renameCause } from './queries.ts';
 import { afterAttempt, type SendResult } from './states.ts';
 
 const ATTEMPTS = {
@@ -18,6 +18,12 @@ export interface MailDeps extends Platform {
   metrics: Pick<Metrics, 'observe'>;
   /** Undefined: mails of real money are not sent. */
   mailServer: MailConfig | undefined;
+  /**
+   * Makes the link of an invitation anew: the one before works no more. Undefined where it was used, withdrawn or has ended.
+   *
+   * @param cause of the mail, as the link's present secret is known by
+   */
+  renewLink: (tx: Tx, cause: string) => Promise<{ cause: string; path: string } | undefined>;
 }
 
 /** Conversations with the mail server at once; a slow one costs no more. */
@@ -37,6 +43,7 @@ export async function sendMail(deps: MailDeps, job: Job, run: JobRun): Promise<J
       await end(tx, deps, found, { status: 'unconfirmed', error, attempts: found.attempts + 1 });
     } else if (found?.status === 'pending' && server === undefined)
       await end(tx, deps, found, { status: 'off', error: null, attempts: 0 });
+    else if (found?.status === 'pending' && found.kind === 'invitation') return await linked(tx, deps, found);
     return found;
   });
   if (mail?.status !== 'pending' || server === undefined) return 'done';
@@ -61,6 +68,23 @@ export async function sendMail(deps: MailDeps, job: Job, run: JobRun): Promise<J
   const seconds = (performance.now() - startedMs) / 1000;
   crashPoint('mail.answered');
   return await recordResult(deps, job, run, { mailId, result, seconds });
+}
+
+/**
+ * An invitation with its link, which stands nowhere: a crash before it is out, or another attempt, makes another one.
+ *
+ * @returns undefined: it invites to nothing any more
+ */
+async function linked(tx: Tx, deps: MailDeps, mail: MailRow): Promise<MailRow | undefined> {
+  const renewed = await deps.renewLink(tx, mail.cause);
+  if (renewed === undefined) {
+    const error = 'the invitation was used, withdrawn or replaced, or has ended';
+    await end(tx, deps, mail, { status: 'failed', error, attempts: mail.attempts });
+    return undefined;
+  }
+  const { cause, path } = renewed;
+  await renameCause(tx, mail, cause);
+  return { ...mail, cause, view: { ...mail.view, link: { to: 'invitation', path } } };
 }
 
 async function recordResult(

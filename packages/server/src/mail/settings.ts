@@ -1,4 +1,10 @@
-import { EMAIL_LENGTH_MAX, EMAIL_PATTERN, MAIL_KINDS, type MailKind } from '@florin/contract/schemas';
+import {
+  EMAIL_LENGTH_MAX,
+  EMAIL_PATTERN,
+  type MailKind,
+  MERCHANT_MAIL_KINDS,
+  PAYER_MAIL_KINDS,
+} from '@florin/contract/schemas';
 import { decodeId } from '../tenancy/index.ts';
 import { listSetting } from '../tenancy/settings/index.ts';
 
@@ -6,7 +12,9 @@ const ADDRESSES_MAX = 20;
 const SWITCHES_MAX = 500;
 const ADDRESS_FORM = new RegExp(EMAIL_PATTERN, 'u');
 
-const isKind = (text: string) => MAIL_KINDS.some((kind) => kind === text);
+/** Whoever invites somebody wants that mail. */
+const SWITCHED = [...PAYER_MAIL_KINDS, ...MERCHANT_MAIL_KINDS];
+const isKind = (text: string) => SWITCHED.some((kind) => kind === text);
 
 /** `receipt`, `store_01…`, or `store_01…:receipt`. */
 function isSwitch(text: string): boolean {
@@ -31,7 +39,7 @@ export const MAIL_SETTINGS = {
     fallback: [],
     isAllowed: isSwitch,
     max: SWITCHES_MAX,
-    what: `at most ${SWITCHES_MAX} kinds (${MAIL_KINDS.join(', ')}), stores (store_…) or kinds of a store (store_…:receipt)`,
+    what: `at most ${SWITCHES_MAX} kinds (${SWITCHED.join(', ')}), stores (store_…) or kinds of a store (store_…:receipt)`,
   }),
 };
 

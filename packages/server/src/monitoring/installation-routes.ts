@@ -5,9 +5,12 @@ import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
+import { withCsv } from '../platform/http/lists/index.ts';
 import { type FailingJob, listFailing, runFailingNow } from '../platform/jobs/failing/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { nativeText } from './native-text.ts';
+import type { Running } from './running.ts';
+import { runningRoute } from './running-routes.ts';
 import type { ServiceState } from './state.ts';
 import type { TreasuryDeps } from './treasury.ts';
 import { treasuryRoutes } from './treasury-routes.ts';
@@ -150,20 +153,23 @@ const presentJob = ({ merchantId, jobId, kind, attempts, lastError, dueAtMs }: F
 
 interface InstallationDeps extends TreasuryDeps {
   readState: () => Promise<ServiceState>;
+  readRunning: () => Promise<Running>;
 }
 
 const jobRoutes = ({ db, clock }: Pick<InstallationDeps, 'db' | 'clock'>): Route[] => [
-  defineRoute({
-    ...common,
-    method: 'GET',
-    path: `${PATH}/jobs`,
-    operationId: 'listFailingJobs',
-    summary: 'Jobs whose last run failed, at most 100, those first that failed most often',
-    permission: { name: 'see_installation' },
-    answer: Type.Object({ data: Type.Array(JobSchema) }),
-    refusals: [],
-    handle: async () => ({ body: { data: (await listFailing(db)).map(presentJob) } }),
-  }),
+  withCsv(
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${PATH}/jobs`,
+      operationId: 'listFailingJobs',
+      summary: 'Jobs whose last run failed, at most 100, those first that failed most often',
+      permission: { name: 'see_installation' },
+      answer: Type.Object({ data: Type.Array(JobSchema) }),
+      refusals: [],
+      handle: async () => ({ body: { data: (await listFailing(db)).map(presentJob) } }),
+    }),
+  ),
   defineRoute({
     ...common,
     method: 'POST',
@@ -204,6 +210,7 @@ export const installationRoutes = (deps: InstallationDeps): Route[] => [
     refusals: [],
     handle: async () => ({ body: presentState(await deps.readState()) }),
   }),
+  runningRoute(deps),
   ...jobRoutes(deps),
   ...treasuryRoutes(deps),
 ];

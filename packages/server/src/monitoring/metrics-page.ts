@@ -52,9 +52,11 @@ function showState(metrics: Metrics, state: ServiceState): void {
   showJobs(metrics, state);
   showTransfers(metrics, state);
   showTanks(metrics, state);
+  showScans(metrics, state);
   showPools(metrics, state);
   showRefunds(metrics, state);
   showApprovals(metrics, state);
+  showMandates(metrics, state);
   showWebhooks(metrics, state);
   showLedger(metrics, state);
 }
@@ -134,9 +136,34 @@ function showTanks(metrics: Metrics, { tanks }: ServiceState): void {
     labelled(({ network, native }) => Number(native) / Number(NATIVE_COINS[network].units)),
   );
   metrics.setGauge(
+    'florin_gas_tank_stake_coins',
+    'What the gas tank has staked and lends to deposit addresses: free is at its own disposal.',
+    tanks.flatMap(({ network, stake }) =>
+      stake === undefined
+        ? []
+        : (['free', 'lent'] as const).map((state) => ({
+            labels: { network, state },
+            value: Number(stake[state]) / Number(NATIVE_COINS[network].units),
+          })),
+    ),
+  );
+  metrics.setGauge(
     'florin_gas_tank_read_timestamp_seconds',
     'When that was read.',
     labelled(({ readAt }) => readAt),
+  );
+}
+
+function showScans(metrics: Metrics, { scans }: ServiceState): void {
+  metrics.setGauge(
+    'florin_network_height',
+    'Up to which block workers have looked for deposits of real money. It stands still while the network or its endpoints do.',
+    scans.map(({ network, height }) => ({ labels: { network }, value: Number(height) })),
+  );
+  metrics.setGauge(
+    'florin_network_read_timestamp_seconds',
+    'When that was.',
+    scans.map(({ network, readAt }) => ({ labels: { network }, value: readAt })),
   );
 }
 
@@ -168,6 +195,14 @@ function showApprovals(metrics: Metrics, { approvals }: ServiceState): void {
     'florin_approvals_waiting',
     'Payout batches and refunds that wait for approval.',
     Object.entries(approvals).map(([of, value]) => ({ labels: { of }, value })),
+  );
+}
+
+function showMandates(metrics: Metrics, { elsewhere }: ServiceState): void {
+  metrics.setGauge(
+    'florin_mandates_elsewhere',
+    'Mandates of another collector or delegate than charges now: they wait, and after three days allow nothing.',
+    NETWORKS.map((network) => ({ labels: { network }, value: elsewhere.get(network) ?? 0 })),
   );
 }
 

@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startService, type TestService } from '../../../../test/service.ts';
 import { send } from '../../../../test/signed-request.ts';
 import { SEND_JOB } from '../transfers/index.ts';
@@ -72,6 +72,13 @@ let service: TestService;
 beforeAll(async () => {
   loadSdk();
   service = await startService({ worker: true });
+});
+// The file that runs next in this process finds no SDK, and modules that have seen none.
+afterAll(() => {
+  trace.disable();
+  propagation.disable();
+  context.disable();
+  vi.resetModules();
 });
 afterAll(async () => await service?.stop());
 

@@ -1,5 +1,6 @@
 import { ledgerImbalance } from '../ledger/balances/index.ts';
-import { listPools } from '../payments/deposits/index.ts';
+import { countElsewhere } from '../payment-methods/charges/index.ts';
+import { listPools, listScans } from '../payments/deposits/index.ts';
 import { countPendingApproval } from '../payouts/approvals/index.ts';
 import type { Clock, Db } from '../platform/db/index.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
@@ -11,6 +12,7 @@ import { hasHistoryChanged } from '../transfers/history/index.ts';
 import { transferHealth } from '../transfers/index.ts';
 import { listTanks } from '../transfers/wallets/index.ts';
 import { webhookHealth } from '../webhooks/index.ts';
+import { shareReads } from './share-reads.ts';
 
 const KEEP_MS_MIN = 5_000;
 /** Reading takes at most this share of the time, however large the tables grow. */
@@ -28,10 +30,12 @@ async function readState(db: Db, clock: Clock) {
   const stops = await listStops(db);
   const tanks = await listTanks(db);
   const pools = await listPools(db);
+  const scans = await listScans(db);
   const historyChanged = await hasHistoryChanged(db);
   const refunds = await shortRefunds(db);
   const approvals = { payouts: await countPendingApproval(db), refunds: await countAwaitingApproval(db) };
   const webhooks = await webhookHealth(db);
+  const elsewhere = await countElsewhere(db);
   const imbalances = await ledgerImbalance(db);
   const lastReport = await findLastReport(db);
   return {
@@ -42,10 +46,12 @@ async function readState(db: Db, clock: Clock) {
     stops,
     tanks,
     pools,
+    scans,
     historyChanged,
     refunds,
     approvals,
     webhooks,
+    elsewhere,
     imbalances,
     lastReport,
   };
@@ -55,24 +61,8 @@ async function readState(db: Db, clock: Clock) {
  * Reads the state at most every 5 s, and less often if reading is slow. Other callers share the last result; a failure is
  * not cached.
  */
-export function createStateReader(db: Db, clock: Clock): () => Promise<ServiceState> {
-  let reading: Promise<ServiceState> | undefined;
-  let keepUntilMs = 0;
-  const read = async () => {
-    const startedMs = performance.now();
-    const state = await readState(db, clock);
-    const endedMs = performance.now();
-    keepUntilMs = endedMs + Math.max(KEEP_MS_MIN, (endedMs - startedMs) / SHARE_OF_TIME);
-    return state;
-  };
-  return () => {
-    if (reading === undefined || (keepUntilMs > 0 && performance.now() > keepUntilMs)) {
-      keepUntilMs = 0;
-      reading = read();
-      reading.catch(() => {
-        reading = undefined;
-      });
-    }
-    return reading;
-  };
-}
+export const createStateReader = (db: Db, clock: Clock): (() => Promise<ServiceState>) =>
+  shareReads(
+    () => readState(db, clock),
+    (tookMs) => Math.max(KEEP_MS_MIN, tookMs / SHARE_OF_TIME),
+  );

@@ -1,6 +1,7 @@
-import { formatTokens, type NETWORKS } from '@florin/contract/money';
+import { formatTokens, type Network } from '@florin/contract/money';
 import Type from 'typebox';
 import { NATIVE_COINS } from '../chains/port/index.ts';
+import type { HeldCoins } from '../custody/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
@@ -18,7 +19,7 @@ const UnderWaySchema = Type.Array(
   Type.Object({
     kind: Type.String({
       description:
-        'What moves: `gas` out of the gas tank, `sweep` of deposits, `payment` out of a hot wallet.',
+        'What moves: `gas` out of the gas tank, `sweep` of deposits, `payment` out of a hot wallet, `charge` of the wallet of a payer.',
     }),
     count: Type.Integer(),
   }),
@@ -44,6 +45,21 @@ const NetworkSchema = Type.Object({
   ]),
   floor: Type.String({ description: NATIVE }),
   floor_setting: Type.String(),
+  stake: Type.Union(
+    [
+      Type.Object({
+        staked: Type.String({ description: NATIVE }),
+        lent: Type.String({ description: `Of that, what deposit addresses have. ${NATIVE}` }),
+        floor: Type.String({ description: NATIVE }),
+        floor_setting: Type.String(),
+      }),
+      Type.Null(),
+    ],
+    {
+      description:
+        'What the gas tank has staked, which it lends for sweeps. Null: it neither has nor should have any.',
+    },
+  ),
   under_way: UnderWaySchema,
 });
 
@@ -55,6 +71,16 @@ const WalletSchema = Type.Object({
   amount: Type.Union([Type.String(), Type.Null()], { description: `${NATIVE} Null: it could not be read.` }),
   USDT: TextOrNull,
   USDC: TextOrNull,
+  rotated: Type.Array(
+    Type.Object({
+      address: Type.String(),
+      amount: TextOrNull,
+      USDT: TextOrNull,
+      USDC: TextOrNull,
+      trouble: TextOrNull,
+    }),
+    { description: 'Hot wallets of before, which this one took the place of.' },
+  ),
   ceiling: Type.String({ description: `The most that it is topped up to, for fees. ${NATIVE}` }),
   ceiling_setting: Type.String(),
   unswept_USDT: Type.String({ description: 'At deposit addresses, in no sweep.' }),
@@ -64,16 +90,24 @@ const WalletSchema = Type.Object({
   trouble: Type.Union([Type.String(), Type.Null()], { description: 'Why its node did not answer.' }),
 });
 
-const presentWallet = (wallet: HotWallet, network: (typeof NETWORKS)[number]) => {
-  const { merchant, held, unswept, ceiling, underWay, trouble, readAtMs } = wallet;
+const presentHeld = ({ address, native, tokens }: HeldCoins, network: Network) => ({
+  address,
+  amount: nativeText(network, native),
+  USDT: formatTokens(tokens.USDT),
+  USDC: formatTokens(tokens.USDC),
+});
+const NOT_READ = { address: null, amount: null, USDT: null, USDC: null };
+
+const presentWallet = (wallet: HotWallet, network: Network) => {
+  const { merchant, held, rotated, unswept, ceiling, underWay, trouble, readAtMs } = wallet;
   return {
     merchant_id: encodeId('merchant', merchant.merchantId),
     name: merchant.name,
     status: merchant.status,
-    address: held?.address ?? null,
-    amount: held === undefined ? null : nativeText(network, held.native),
-    USDT: held === undefined ? null : formatTokens(held.tokens.USDT),
-    USDC: held === undefined ? null : formatTokens(held.tokens.USDC),
+    ...(held === undefined ? NOT_READ : presentHeld(held, network)),
+    rotated: rotated.map((one) =>
+      'trouble' in one ? { ...NOT_READ, ...one } : { ...presentHeld(one, network), trouble: null },
+    ),
     ceiling: nativeText(network, ceiling.native),
     ceiling_setting: ceiling.setting,
     unswept_USDT: formatTokens(unswept.get('USDT') ?? 0n),
@@ -110,6 +144,14 @@ export const treasuryRoutes = (deps: TreasuryDeps): Route[] => [
             : null,
           floor: nativeText(one.network, one.minimum),
           floor_setting: one.setting,
+          stake: one.stake
+            ? {
+                staked: nativeText(one.network, one.stake.staked),
+                lent: nativeText(one.network, one.stake.lent),
+                floor: nativeText(one.network, one.stake.minimum),
+                floor_setting: one.stake.setting,
+              }
+            : null,
           under_way: [...one.underWay].map(([kind, count]) => ({ kind, count })),
         })),
       },

@@ -1,7 +1,7 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import type { ChainRegistry } from '../chains/index.ts';
 import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
-import { type HeldCoins, readHeld, readTankMinimum, sumUnswept } from '../custody/index.ts';
+import { type HeldCoins, readHeld, readTankMinimum, stakedBy, sumUnswept } from '../custody/index.ts';
 import type { Clock, Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
@@ -39,6 +39,20 @@ function tankStateOf(
   return tank.native < minimum ? 'low' : 'ok';
 }
 
+/** What a gas tank has staked, and should have; undefined where it has nothing and should have nothing. */
+function stakeOf(
+  held: { free: bigint; lent: bigint } | undefined,
+  least: { native: bigint; setting: string } | undefined,
+) {
+  if (least === undefined || (held === undefined && least.native === 0n)) return undefined;
+  return {
+    staked: stakedBy(held),
+    lent: held?.lent ?? 0n,
+    minimum: least.native,
+    setting: least.setting,
+  };
+}
+
 /** Each network with its gas tank, and what is on its way there. */
 export async function readTreasury({ db, clock, chains }: TreasuryDeps) {
   const nowSeconds = clock.nowSeconds();
@@ -50,7 +64,7 @@ export async function readTreasury({ db, clock, chains }: TreasuryDeps) {
   const networks = [];
   for (const network of NETWORKS) {
     const tank = tanks.find((one) => one.network === network);
-    const { native: minimum, setting } = await readTankMinimum(db, network);
+    const { native: minimum, setting, stake: least } = await readTankMinimum(db, network);
     const counts = new Map<string, number>();
     for (const one of underWay)
       if (one.network === network && live.has(one.merchantId))
@@ -62,6 +76,7 @@ export async function readTreasury({ db, clock, chains }: TreasuryDeps) {
       state: tankStateOf(tank, { minimum, nowSeconds }),
       minimum,
       setting,
+      stake: stakeOf(tank?.stake, least),
       underWay: counts,
     });
   }
@@ -76,10 +91,15 @@ async function ceilingOf(db: Db, merchant: Merchant, network: Network) {
   return { native, setting: TRANSFER_SETTINGS[key].name };
 }
 
+/** A wallet of before, or why it cannot be read. */
+type RotatedWallet = HeldCoins | { address: string; trouble: string };
+
 /** A hot wallet, or why it cannot be read. */
 export interface HotWallet {
   merchant: Merchant;
   held: HeldCoins | undefined;
+  /** Those that it took the place of, which are emptied and still watched. */
+  rotated: RotatedWallet[];
   /** Of the deposits at addresses of their own, in no sweep. */
   unswept: Awaited<ReturnType<typeof sumUnswept>>;
   ceiling: Awaited<ReturnType<typeof ceilingOf>>;
@@ -88,14 +108,32 @@ export interface HotWallet {
   readAtMs: number;
 }
 
-type Reading = Pick<HotWallet, 'held' | 'trouble'>;
+type Reading = Pick<HotWallet, 'held' | 'rotated' | 'trouble'>;
 
-async function readHot(chains: TreasuryDeps['chains'], merchant: Merchant, network: Network) {
+/** One that cannot be read hides neither the others nor the present one. */
+async function readRotated(chain: ReturnType<ChainRegistry['of']>): Promise<RotatedWallet[]> {
+  const rotated: RotatedWallet[] = [];
+  for (const address of (await chain.hotWallets()).slice(0, -1))
+    try {
+      rotated.push(await readHeld(chain, address));
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      rotated.push({ address, trouble: error.message });
+    }
+  return rotated;
+}
+
+async function readHot(
+  chains: TreasuryDeps['chains'],
+  merchant: Merchant,
+  network: Network,
+): Promise<Reading | undefined> {
   try {
     const chain = chains.of(merchant, network);
-    return { held: await readHeld(chain, await chain.sender('hot')), trouble: undefined };
+    const held = await readHeld(chain, await chain.sender('hot'));
+    return { held, rotated: await readRotated(chain), trouble: undefined };
   } catch (error) {
-    if (error instanceof ChainUnavailable) return { held: undefined, trouble: error.message };
+    if (error instanceof ChainUnavailable) return { held: undefined, rotated: [], trouble: error.message };
     // It has no account there.
     if (error instanceof Fail && error.code === 'service_unavailable') return undefined;
     throw error;

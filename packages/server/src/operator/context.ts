@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { castVote, identifyApprover, type VoteCount } from '../stores/approvers/index.ts';
+import { identifyApprover, type VoteCount, votes } from '../stores/approvers/index.ts';
 import { getMerchant, listMerchants, type Merchant } from '../stores/index.ts';
 import { decodeId, type IdKind } from '../tenancy/index.ts';
 import { signedApprovals } from '../transfers/approvals/index.ts';
@@ -63,7 +63,7 @@ export async function voteForInstallation(
 ): Promise<VoteCount> {
   const { approverId } = await identifyApprover(app, NIL_ID, { name, token });
   return await transact(app.db, async (tx) => {
-    const count = await castVote(tx, NIL_ID, { ...vote, approverId }, app.clock.nowSeconds());
+    const count = await votes.castVote(tx, NIL_ID, { ...vote, approverId }, app.clock.nowSeconds());
     if (count.isDone) await carryOut(tx);
     return count;
   });

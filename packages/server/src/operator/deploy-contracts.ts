@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { LiveEthereum } from '../chains/index.ts';
 import { ChainUnavailable, SigningBlocked, UnbuildableTransfer } from '../chains/port/index.ts';
+import { totalOf } from '../platform/amounts.ts';
 import { Fail } from '../platform/fail.ts';
 import type { CoinPrice } from '../rates/index.ts';
 import { type ContractReport, judgeContract, NO_LIVE } from './contracts.ts';
@@ -88,15 +89,15 @@ function assertReplaceable(report: Report): void {
 }
 
 function assertFunded({ deployer, native, transactions }: Quote): void {
-  const needed = sum(transactions.map(({ costAtMost }) => costAtMost));
+  const needed = totalOf(transactions.map(({ costAtMost }) => costAtMost));
   if (native >= needed) return;
   const message = `${deployer} holds ${formatCoin(native)} ether, and it may take ${formatCoin(needed)}: send it ether. Nothing was sent.`;
   throw new Fail('insufficient_balance', { message });
 }
 
 function reportOf(quote: Quote, found: readonly Report[], price: CoinPrice | undefined): DeployReport {
-  const cost = sum(quote.transactions.map((one) => one.cost));
-  const most = sum(quote.transactions.map((one) => one.costAtMost));
+  const cost = totalOf(quote.transactions.map((one) => one.cost));
+  const most = totalOf(quote.transactions.map((one) => one.costAtMost));
   return {
     network: 'erc20',
     deployer: quote.deployer,
@@ -153,5 +154,3 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
     throw new Fail(isBlocked ? 'conflict' : 'service_unavailable', { message, cause: error });
   }
 }
-
-const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);

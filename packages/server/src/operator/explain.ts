@@ -1,3 +1,4 @@
+import { OtherChain } from '../chains/pinned/index.ts';
 import { ConfigError } from '../platform/config.ts';
 import { codeOf, isUnavailable } from '../platform/db/index.ts';
 import { UnknownMigrations } from '../platform/db/migrations/index.ts';
@@ -18,6 +19,7 @@ const NO_SUCH_TABLE = new Set(['42P01', '3F000']);
 export function explain(error: unknown): Explanation | undefined {
   if (error instanceof ConfigError) return { code: 'configuration', message: error.message };
   if (error instanceof Fail) return { code: error.code, message: error.message };
+  if (error instanceof OtherChain) return { code: 'other_chain', message: `${error.message}.` };
   if (error instanceof WrongMasterKey) return { code: 'wrong_master_key', message: `${error.message}.` };
   if (error instanceof UnknownMigrations) return { code: 'unknown_migrations', message: `${error.message}.` };
   const code = codeOf(error) ?? '';

@@ -1,14 +1,16 @@
 import { connect } from 'node:net';
-import { NETWORKS } from '@florin/contract/money';
+import { NETWORKS, type Network } from '@florin/contract/money';
 import { SignerClient, SignerRefused, SignerUnavailable } from '@florin/signer/client';
 import type { SignerStatus } from '@florin/signer/protocol';
 import type { App } from '../app.ts';
 import { findAccountFaults, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { ChainUnavailable, NATIVE_COINS } from '../chains/port/index.ts';
-import { readTankMinimum } from '../custody/index.ts';
+import { readTankMinimum, stakedBy } from '../custody/index.ts';
+import { countElsewhere } from '../payment-methods/charges/index.ts';
 import { listPools } from '../payments/deposits/index.ts';
 import type { Config } from '../platform/config.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
+import type { Db } from '../platform/db/index.ts';
 import { listApprovers } from '../stores/approvers/index.ts';
 import { listMerchants } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
@@ -30,6 +32,7 @@ export interface LiveCheck {
     | 'accounts'
     | 'tank'
     | 'contracts'
+    | 'charges'
     | 'addresses'
     | 'merchants'
     | 'installation'
@@ -219,6 +222,7 @@ async function checkDatabase(
       ['accounts', () => (app.live === undefined ? LIVE_FIRST : checkAccounts(app.live))],
       ['tank', () => (app.live === undefined ? LIVE_FIRST : checkTank(app))],
       ['contracts', () => (app.live === undefined ? LIVE_FIRST : checkContracts(app))],
+      ['charges', () => (app.live === undefined ? LIVE_FIRST : checkCharges(app.live, app.db))],
       ['addresses', () => checkAddresses(app)],
       ['merchants', () => checkMerchants(app)],
       ['installation', () => checkInstallation(app)],
@@ -266,10 +270,14 @@ async function checkTank(app: App): Promise<Finding> {
     if (tank === undefined) continue;
     const { name } = NATIVE_COINS[network];
     lines.push(`${tank.address} holds ${formatCoin(tank.native, network)} ${name}`);
-    const { native: needed, setting } = await readTankMinimum(app.db, network);
-    if (tank.native >= needed) continue;
-    const atLeast = `at least ${setting}, ${formatCoin(needed, network)}`;
-    wants.push(`Send it ${name}: ${atLeast}. Payouts and sweeps wait for it.`);
+    const { native: needed, setting, stake: least } = await readTankMinimum(app.db, network);
+    const atLeast = (of: string, native: bigint) => `at least ${of}, ${formatCoin(native, network)}`;
+    if (tank.native < needed)
+      wants.push(`Send it ${name}: ${atLeast(setting, needed)}. Payouts and sweeps wait for it.`);
+    if (least !== undefined && stakedBy(tank.stake) < least.native)
+      wants.push(
+        `Stake ${name} for energy: ${atLeast(least.setting, least.native)}. Sweeps burn coins instead.`,
+      );
   }
   if (lines.length === 0)
     return missing('the gas tank has no account yet', 'Run florin merchants create NAME --live first.');
@@ -283,6 +291,34 @@ async function checkContracts(app: App): Promise<Finding> {
   if (wrong.length === 0) return ok('their code is that of this release');
   const found = wrong.map(({ contract, address, status }) => `${contract} ${address} ${status}`).join('; ');
   return missing(found, 'Run florin contracts verify, which says what to do about each.');
+}
+
+/** Mandates are taken where networks file and signer name the same collector, or the signer a delegate. */
+async function checkCharges({ chains }: NonNullable<App['live']>, db: Db): Promise<Finding> {
+  const faults = [...(await countElsewhere(db))].map(
+    ([network, mandates]) => `${network}: ${mandates} mandates were given to another collector or delegate`,
+  );
+  const charged: Network[] = [];
+  for (const network of NETWORKS) {
+    const collector = chains.facts(network)?.collector ?? null;
+    const charges = await chains.holder.chargesOn(network).catch(whileAway);
+    if (charges === undefined) return open('compared while the signer answers', MEND_FIRST);
+    const { by } = charges;
+    // Ethereum's addresses are spelled with and without their checksum.
+    const isSame = by !== null && by.toLowerCase() === collector?.toLowerCase();
+    const isOfDelegate = network === 'spl' && by !== null && chains.facts(network)?.isTest === true;
+    if (isSame || isOfDelegate) charged.push(network);
+    else if (collector !== null)
+      faults.push(
+        `${network}: the networks file names the collector ${collector}, the signer's policy ${by ?? 'none'}`,
+      );
+  }
+  const found = charged.length === 0 ? 'wallets are charged nowhere' : `wallets: ${charged.join(', ')}`;
+  if (faults.length === 0) return ok(found);
+  return missing(
+    faults.join('; '),
+    'Charges wait, and where both differ nobody is offered a mandate: name the one that payers have allowed in both. After three days payers are asked for new ones.',
+  );
 }
 
 /** Where the signer names deposit addresses, it has to have named enough of them. */
@@ -302,12 +338,20 @@ async function checkMerchants(app: App): Promise<Finding> {
   const live = (await listMerchants(app.db)).filter(({ mode }) => mode === 'live');
   if (live.length === 0)
     return missing('there is no live merchant', 'Run florin merchants create NAME --live.');
-  for (const merchant of live)
-    if (await isTurnedOn(app.db, merchant, 'erc20'))
-      return ok(`${encodeId('merchant', merchant.merchantId)} is turned on for erc20`);
+  const lines: string[] = [];
+  for (const network of NETWORKS) {
+    const turnedOn = await Promise.all(live.map((merchant) => isTurnedOn(app.db, merchant, network)));
+    const [at, others] = [turnedOn.indexOf(true), turnedOn.filter(Boolean).length - 1];
+    const merchant = live[at];
+    if (merchant !== undefined)
+      lines.push(
+        `${network}: ${encodeId('merchant', merchant.merchantId)}${others > 0 ? ` and ${others} more` : ''}`,
+      );
+  }
+  if (lines.length > 0) return ok(`turned on for ${lines.join(', ')}`);
   return missing(
     'no live merchant is turned on: payouts are refused and refunds wait',
-    'Run florin networks enable MERCHANT erc20.',
+    'Run florin networks enable MERCHANT NETWORK.',
   );
 }
 

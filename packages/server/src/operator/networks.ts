@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { checkEndpoints, type EndpointReport, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { readNetworks, type StoppedChain } from '../console/networks/index.ts';
 import { openLiveAccount } from '../custody/index.ts';
+import { presentRunning } from '../monitoring/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { createLogger } from '../platform/observability/index.ts';
@@ -139,6 +140,40 @@ async function turn(app: App, merchantText: string, networkText: string, isOn: b
   };
 }
 
+interface HeightLine {
+  network: Network;
+  /** Null: what the service believes. */
+  endpoint: string | null;
+  height: number | null;
+  final_height: number | null;
+  /** Behind the endpoint that is furthest. */
+  blocks_behind: number | null;
+  /** Since the newest block was made. */
+  lag_seconds: number | null;
+  found: string;
+}
+
+const heightLines = ({ network, endpoints, ...one }: ReturnType<typeof presentRunning>): HeightLine[] => [
+  {
+    network,
+    endpoint: null,
+    height: one.height,
+    final_height: one.final_height,
+    blocks_behind: null,
+    lag_seconds: one.lag_seconds,
+    found: one.problem ?? one.status,
+  },
+  ...endpoints.map(({ host, height, blocks_behind, problem }) => ({
+    network,
+    endpoint: host,
+    height,
+    final_height: null,
+    blocks_behind,
+    lag_seconds: null,
+    found: problem ?? 'ok',
+  })),
+];
+
 export function networkCommands(app: App) {
   return {
     /** Every network, with its stops. */
@@ -157,6 +192,16 @@ export function networkCommands(app: App) {
         };
         return own.length > 0 ? own : [open];
       });
+    },
+    /** How far each network of real money is, then each of its endpoints. */
+    heights: async () => {
+      const { networks } = await app.readRunning();
+      if (networks.length === 0)
+        throw new Fail(
+          'invalid_request',
+          'There is no network of real money: FLORIN_NETWORKS_FILE names them.',
+        );
+      return networks.map(presentRunning).flatMap(heightLines);
     },
     /** Resumes sending on a network, for all its stops or one merchant's; real money takes two approvers of the installation. */
     resume: async (networkText: string, merchantText?: string, by?: InstallationApprover) => {

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { decideSeizure } from '../payments/deposits/index.ts';
+import { seizures } from '../payments/deposits/index.ts';
 import { findPaymentOwner, showPayment } from '../payments/reads/index.ts';
 import { identifyApprover } from '../stores/approvers/index.ts';
 import { getMerchant } from '../stores/index.ts';
@@ -20,7 +20,7 @@ export function paymentCommands(app: App) {
     const credentials = { name: verdict.as, token: verdict.token };
     const { approverId } = await identifyApprover(app, merchantId, credentials);
     const vote = { paymentId, txId: verdict.txId, approverId, decision };
-    const { view, agreed, required, isDone } = await decideSeizure(app, merchant, vote);
+    const { view, agreed, required, isDone } = await seizures.decideSeizure(app, merchant, vote);
     const payment = await showPayment(app, merchant, view);
     return { decision, agreed, required, done: isDone, payment };
   };

@@ -5,44 +5,12 @@ import {
   removeRiskAddress,
   riskAddressOf,
 } from '../chains/addresses/index.ts';
-import { CUSTODY_SETTINGS } from '../custody/index.ts';
-import { EVENT_SETTINGS } from '../events/index.ts';
-import { MAIL_SETTINGS } from '../mail/index.ts';
-import { PAYMENT_METHOD_SETTINGS } from '../payment-methods/index.ts';
-import { PAYMENT_SETTINGS } from '../payments/index.ts';
-import { PAYOUT_SETTINGS } from '../payouts/index.ts';
+import { ALL_SETTINGS, describeSettings } from '../console/settings/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
-import { Fail } from '../platform/fail.ts';
-import { RATE_SETTINGS } from '../rates/index.ts';
-import { REFUND_SETTINGS } from '../refunds/index.ts';
-import { REQUEST_LOG_SETTINGS } from '../request-log/index.ts';
-import { SUBSCRIPTION_SETTINGS } from '../subscriptions/index.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import { encodeId } from '../tenancy/index.ts';
-import {
-  clearSetting,
-  type MerchantMode,
-  readSettings,
-  type Setting,
-  writeSetting,
-} from '../tenancy/settings/index.ts';
-import { TRANSFER_SETTINGS } from '../transfers/index.ts';
-import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
+import { clearSetting, type Setting, writeSetting } from '../tenancy/settings/index.ts';
 import { merchantBy } from './context.ts';
-
-const ALL_SETTINGS: readonly Setting<unknown>[] = [
-  ...Object.values(PAYMENT_SETTINGS),
-  ...Object.values(CUSTODY_SETTINGS),
-  ...Object.values(EVENT_SETTINGS),
-  ...Object.values(MAIL_SETTINGS),
-  ...Object.values(PAYMENT_METHOD_SETTINGS),
-  ...Object.values(PAYOUT_SETTINGS),
-  ...Object.values(RATE_SETTINGS),
-  ...Object.values(REFUND_SETTINGS),
-  ...Object.values(REQUEST_LOG_SETTINGS),
-  ...Object.values(SUBSCRIPTION_SETTINGS),
-  ...Object.values(TRANSFER_SETTINGS),
-  ...Object.values(WEBHOOK_SETTINGS),
-];
 
 function settingBy(name: string): Setting<unknown> {
   const setting = ALL_SETTINGS.find((known) => known.name === name);
@@ -54,34 +22,25 @@ function settingBy(name: string): Setting<unknown> {
   });
 }
 
-const MODES: readonly MerchantMode[] = ['sandbox', 'live'];
-
 /** The merchant, or the installation (nil id), whose values apply to merchants without their own. */
 async function ownerOf(app: App, merchant: string | undefined): Promise<string> {
   return merchant === undefined ? NIL_ID : (await merchantBy(app, merchant)).merchantId;
 }
 
 export function settingCommands(app: App) {
-  const read = async (setting: Setting<unknown>, scope: { merchantId: string; mode: MerchantMode }) => {
-    const { value } = await readSettings(app.db, scope, { value: setting });
-    return setting.write(value);
+  const list = async (merchant?: string, settings?: readonly Setting<unknown>[]) => {
+    const scope = merchant === undefined ? undefined : await merchantBy(app, merchant);
+    const of = scope === undefined ? 'all merchants' : encodeId('merchant', scope.merchantId);
+    const all = await describeSettings(app.db, scope, settings);
+    return all.map(({ name, value, description }) => ({ name, value, of, description }));
   };
   const show = async (setting: Setting<unknown>, merchant: string | undefined) => {
-    const { name, description } = setting;
-    if (merchant !== undefined) {
-      const scope = await merchantBy(app, merchant);
-      const of = encodeId('merchant', scope.merchantId);
-      return { name, value: await read(setting, scope), of, description };
-    }
-    const [sandbox, live] = await Promise.all(
-      MODES.map((mode) => read(setting, { merchantId: NIL_ID, mode })),
-    );
-    const value = String(sandbox) === String(live) ? sandbox : { sandbox, live };
-    return { name, value, of: 'all merchants', description };
+    const [shown] = await list(merchant, [setting]);
+    invariant(shown, 'a setting has a value');
+    return shown;
   };
   return {
-    list: async (merchant?: string) =>
-      await Promise.all(ALL_SETTINGS.map((setting) => show(setting, merchant))),
+    list: (merchant?: string) => list(merchant),
     get: async (name: string, merchant?: string) => await show(settingBy(name), merchant),
     set: async (name: string, value: string, merchant?: string) => {
       const setting = settingBy(name);

@@ -29,6 +29,9 @@ interface WalletLine {
   coin: string;
   /** What `coin` is worth; null where no rate is known. */
   coin_usd: string | null;
+  /** What the gas tank has staked and can lend, and what of it others have; null where it lends nothing. */
+  stake: string | null;
+  stake_lent: string | null;
   USDT: string | null;
   USDC: string | null;
   /** At deposit addresses, in no sweep. */
@@ -79,7 +82,7 @@ interface TreasuryQuery {
 
 async function tankLine(
   app: App,
-  tank: { address: string; native: bigint },
+  tank: NonNullable<Awaited<ReturnType<App['chains']['readTank']>>>,
   { network, price, since }: TreasuryQuery,
 ): Promise<WalletLine> {
   const fees = await sumFees(app.db, { tank: tank.address }, { network, since });
@@ -90,6 +93,8 @@ async function tankLine(
     address: tank.address,
     coin: formatCoin(tank.native, network),
     coin_usd: inDollars(tank.native, price),
+    stake: tank.stake === undefined ? null : formatCoin(tank.stake.free, network),
+    stake_lent: tank.stake === undefined ? null : formatCoin(tank.stake.lent, network),
     USDT: null,
     USDC: null,
     unswept_USDT: null,
@@ -115,6 +120,8 @@ async function hotLines(
       address,
       coin: formatCoin(native, network),
       coin_usd: inDollars(native, price),
+      stake: null,
+      stake_lent: null,
       USDT: formatTokens(tokens.USDT),
       USDC: formatTokens(tokens.USDC),
     };

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { endAllSessions, makeSignInLink, passkeys, users } from '../console/accounts/index.ts';
-import { linkOf } from '../console/index.ts';
+import { inviteByMail, linkOf } from '../console/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -11,6 +11,13 @@ import { merchantBy } from './context.ts';
 export interface UserScope {
   merchant?: string | undefined;
   installation?: boolean | undefined;
+}
+
+interface Inviting extends UserScope {
+  email: string;
+  role: string;
+  /** The link is wanted here, also where there is a mail server. */
+  link?: boolean | undefined;
 }
 
 const NO_ADDRESS =
@@ -24,7 +31,7 @@ async function policyLineOf(app: App, userId: string, { rpID, origin }: { rpID: 
   return {
     name,
     passkeys: known.map(({ key }) => ({ key, rp_id: rpID, origin })),
-    names: known.map((passkey) => passkey.name),
+    fingerprints: known.map(({ name: passkey, fingerprint }) => ({ passkey, fingerprint })),
   };
 }
 
@@ -47,16 +54,18 @@ export function userCommands(app: App, baseUrl: string | undefined) {
     throw new Fail('resource_not_found', `There is no user ${email}.`);
   };
   return {
-    /** The link is returned only here. */
-    invite: async ({ email, role, ...scope }: UserScope & { email: string; role: string }) => {
+    /** The link is returned only here, and not where it goes by mail. */
+    invite: async ({ email, role, link: wantsLink, ...scope }: Inviting) => {
       const linkUrl = checkedUrl();
       const merchantId = await scopeOf(scope);
-      const made = await users.inviteUser(app, { merchantId, email, role });
+      // A mail is one of a merchant: the people of the installation get none.
+      const isMailed = wantsLink !== true && merchantId !== NIL_ID;
+      const made = await (isMailed ? inviteByMail : users.inviteUser)(app, { merchantId, email, role });
       return {
         user_id: encodeId('user', made.userId),
         email: made.email,
         role: made.role,
-        link_token: linkOf(linkUrl, made.token),
+        link_token: made.token === null ? null : linkOf(linkUrl, made.token),
         expires_at: isoOf(made.expiresAtMs),
       };
     },

@@ -22,6 +22,7 @@ export const PAYMENT_METHOD = columnsOf('payment_method', {
   allowance: 'bigint',
   read_at: 'bigint',
   next_read_at: 'bigint',
+  elsewhere_since: 'bigint',
   metadata: 'jsonb',
   created_at: 'bigint',
   activated_at: 'bigint',

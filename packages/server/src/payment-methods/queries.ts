@@ -212,6 +212,14 @@ export async function countMandates(
   return rows[0]?.given ?? 0;
 }
 
+/** Mandates of all merchants that are elsewhere (states.ts), by network; networks without one are absent. */
+export async function countElsewhere(db: Db): Promise<ReadonlyMap<Network, number>> {
+  const { rows } = await sql<{ network: Network; mandates: number }>`
+    select network, count(*)::int as mandates from payment_method
+    where elsewhere_since is not null and status <> 'revoked' group by network`.execute(db);
+  return new Map(rows.map(({ network, mandates }) => [network, mandates]));
+}
+
 export async function updatePaymentMethod(
   db: Db,
   method: MethodKey & Pick<PaymentMethodRow, 'status'>,
@@ -230,7 +238,14 @@ export async function updatePaymentMethod(
 /** The new state of a method after a reading. */
 export type MethodReading = Pick<
   PaymentMethodRow,
-  'merchant_id' | 'payment_method_id' | 'status' | 'balance' | 'allowance' | 'read_at' | 'next_read_at'
+  | 'merchant_id'
+  | 'payment_method_id'
+  | 'status'
+  | 'balance'
+  | 'allowance'
+  | 'read_at'
+  | 'next_read_at'
+  | 'elsewhere_since'
 >;
 
 /** Methods due for reading by the health watch, the longest overdue first. */

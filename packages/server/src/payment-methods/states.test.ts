@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { MandateState } from '../chains/port/index.ts';
 import {
   declineCode,
+  ELSEWHERE_SECONDS,
   isAsStored,
+  isElsewhere,
+  judged,
   type MandateReading,
   mustWait,
   needsFollowUp,
@@ -160,4 +163,31 @@ describe('a payment method', () => {
       ),
     );
   });
+});
+
+test('a mandate that a collector had is not ended by another collector that does not know it', () => {
+  const missing = { state: 'missing', balance: 5n, allowance: 5n } as const;
+  const awaited = { balance: 1n, allowance: 1n };
+  expect(isElsewhere(missing, {}, { keepsMandates: true })).toBe(true);
+  // Not yet there; revoked, which is said of it; and on spl, where an approval ends by another one.
+  expect(isElsewhere(missing, { awaited }, { keepsMandates: true })).toBe(false);
+  expect(isElsewhere({ ...missing, state: 'revoked' }, {}, { keepsMandates: true })).toBe(false);
+  expect(isElsewhere(missing, {}, { keepsMandates: false })).toBe(false);
+  // Into an earlier wallet of ours, whatever the payer's wallet allows.
+  expect(isElsewhere({ ...missing, state: 'active', isUnserved: true }, {}, { keepsMandates: false })).toBe(
+    true,
+  );
+});
+
+test('a mandate that stays elsewhere cannot be read for some days, and allows nothing from then on', () => {
+  const at = (since: number | null, now: number) =>
+    judged({ balance: 5n, elsewhere_since: since }, 'elsewhere', now);
+  expect(at(null, 1_000)).toBe('unavailable');
+  expect(at(1_000, 999 + ELSEWHERE_SECONDS)).toBe('unavailable');
+  const over = at(1_000, 1_000 + ELSEWHERE_SECONDS);
+  expect(over).toMatchObject({ balance: 5n, isRevoked: false });
+  expect(declineCode(over, 1n)).toBe('insufficient_allowance');
+  expect(judged({ balance: 5n, elsewhere_since: 0 }, 'unavailable', 1_000 + ELSEWHERE_SECONDS)).toBe(
+    'unavailable',
+  );
 });

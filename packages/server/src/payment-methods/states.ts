@@ -1,5 +1,5 @@
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
-import type { ChargeFault, MandateState } from '../chains/port/index.ts';
+import type { MandateState, PayersFault } from '../chains/port/index.ts';
 import { Moves } from '../platform/db/guards/index.ts';
 
 // active ⇄ inactive: its wallet and its term can, or cannot, pay the next amount due; active, inactive ⇄ unknown while
@@ -26,13 +26,46 @@ export interface ShownMandate {
   isEnded: boolean;
 }
 
+/** `elsewhere`: what its payer has allowed is not what charges there now (isElsewhere). */
+export type ChainReading = MandateReading | 'elsewhere';
+
 /** Why a charge is not sent. `network_unavailable` is not the payer's fault and does not count as a try. */
-export type DeclineCode = Exclude<ChargeFault, 'too_late'> | 'network_unavailable';
+export type DeclineCode = PayersFault | 'network_unavailable';
 
 export interface ReadMandate {
   endsAt: number | null;
   /** What its wallet had when it was signed, until the mandate's activation has ended. */
   awaited?: { balance: bigint; allowance: bigint } | undefined;
+}
+
+/**
+ * Whether a network that keeps mandates for good has none of what it had in a final block: then another collector was asked than the payer
+ * allowed, which says nothing of the mandate. Another network says itself that nobody charges by it.
+ */
+export const isElsewhere = (
+  { state, isUnserved }: MandateState,
+  { awaited }: Pick<ReadMandate, 'awaited'>,
+  { keepsMandates }: { keepsMandates: boolean },
+): boolean => isUnserved === true || (keepsMandates && state === 'missing' && awaited === undefined);
+
+/** So long an operator has to put a collector or delegate back before payers are asked for new mandates. */
+export const ELSEWHERE_SECONDS = 3 * 86_400;
+
+/**
+ * A mandate that is elsewhere cannot be read at first. After that time it allows nothing, like one that is no more on the chain, and its
+ * payer gets a page: what charges there was replaced for good.
+ *
+ * @param now the merchant's clock, Unix seconds
+ */
+export function judged(
+  stored: { balance: bigint; elsewhere_since: bigint | number | null },
+  reading: ChainReading,
+  now: number,
+): MandateReading {
+  if (reading !== 'elsewhere') return reading;
+  const { balance, elsewhere_since: since } = stored;
+  if (since === null || now - Number(since) < ELSEWHERE_SECONDS) return 'unavailable';
+  return { balance, allowance: 0n, isRevoked: false, isEnded: false };
 }
 
 /** @param now the merchant's clock, Unix seconds */
@@ -60,6 +93,15 @@ export function declineCode(reading: MandateReading, amount: bigint): DeclineCod
   if (reading.isRevoked) return 'mandate_revoked';
   if (reading.isEnded || reading.allowance < amount) return 'insufficient_allowance';
   return reading.balance < amount ? 'insufficient_balance' : undefined;
+}
+
+/** Why a charge of that amount by a mandate with that cap would fail; undefined if it should succeed. */
+export function problemOf(
+  reading: MandateReading,
+  amount: bigint,
+  cap: bigint,
+): DeclineCode | 'above_cap' | undefined {
+  return declineCode(reading, amount) ?? (amount > cap ? 'above_cap' : undefined);
 }
 
 /**

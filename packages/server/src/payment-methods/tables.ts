@@ -29,6 +29,8 @@ declare module '../platform/db/db.ts' {
       allowance: bigint;
       read_at: Int8;
       next_read_at: Int8 | null;
+      /** Since when it is `elsewhere` (states.ts); null: it is not. */
+      elsewhere_since: Int8 | null;
       metadata: Generated<Metadata>;
       created_at: Int8;
       /** When its mandate was in a final block; null while it is on its way there. */

@@ -4,6 +4,7 @@ import type {
   PaymentTransactionKind,
   PaymentTransactionStatus,
 } from '@florin/contract/schemas';
+import { totalOf } from '../platform/amounts.ts';
 import { Moves } from '../platform/db/guards/index.ts';
 
 // A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
@@ -84,11 +85,11 @@ export interface StatusContext {
   rateMoved: boolean;
 }
 
-const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
-
 /** Final money that counts. */
 export function receivedAmount(transactions: readonly TransactionFact[]): bigint {
-  return sum(transactions.filter((t) => t.kind === 'counted' && t.status === 'final').map((t) => t.amount));
+  return totalOf(
+    transactions.filter((t) => t.kind === 'counted' && t.status === 'final').map((t) => t.amount),
+  );
 }
 
 /** How much may be missing: a share of the amount in basis points, or a fixed number of units if that is less. */

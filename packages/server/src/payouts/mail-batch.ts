@@ -20,6 +20,6 @@ export async function mailBatch(
     about,
     values: { amount, batch: about, count, approvals: String(batch.required_approvals) },
     rows: { amount, ...(description !== null && { description }) },
-    link: null,
+    link: { to: 'console', page: `payouts/${about}` },
   });
 }

@@ -3,7 +3,7 @@ import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@flor
 import { sql, type Updateable } from 'kysely';
 import { addWithin, takeBack } from '../platform/db/guards/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
+import { type CreatedRange, cursorOf, madeWithin, readNewest } from '../platform/db/lists/index.ts';
 import { deferred, listed } from '../platform/db/statements/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
@@ -57,6 +57,7 @@ export interface BatchFilter {
   status?: PayoutBatchStatus | undefined;
   currency?: Asset | undefined;
   idempotencyKey?: string | undefined;
+  created?: CreatedRange | undefined;
 }
 
 /** Newest first; one row more than the limit. */
@@ -66,7 +67,10 @@ export async function listBatches(db: Db, merchantId: string, filter: BatchFilte
   if (filter.currency !== undefined) query = query.where('currency', '=', filter.currency);
   if (filter.idempotencyKey !== undefined) query = query.where('idempotency_key', '=', filter.idempotencyKey);
   const after = await cursorOf(filter.after, (id) => selectBatch(db, merchantId, id).executeTakeFirst());
-  return await readNewest(query, 'batch_id', { after, limit: filter.limit });
+  return await readNewest(madeWithin(query, filter.created ?? {}), 'batch_id', {
+    after,
+    limit: filter.limit,
+  });
 }
 
 export interface ItemFilter {

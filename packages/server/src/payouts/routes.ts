@@ -13,7 +13,7 @@ import {
   PayoutItemPath,
   PayoutItemQuery,
 } from '@florin/contract/schemas';
-import { pageOf } from '../platform/db/lists/index.ts';
+import { createdRange, pageOf } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import { cursorIdOf } from '../tenancy/index.ts';
@@ -79,6 +79,7 @@ function batchReadRoutes(deps: PayoutDeps): Route[] {
           status: query.status,
           currency: query.currency,
           idempotencyKey: query.idempotency_key,
+          created: createdRange(query),
         });
         return pageOf(rows, { limit }, presentBatch);
       },

@@ -14,7 +14,7 @@ import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
 import { itemsDigest } from './items-digest.ts';
-import { EXPIRE_APPROVAL_JOB, PROCESS_JOB } from './jobs.ts';
+import { APPROVAL_WAITS_SECONDS, EXPIRE_APPROVAL_JOB, PROCESS_JOB } from './jobs.ts';
 import { mailBatch } from './mail-batch.ts';
 import { reservePostings } from './postings.ts';
 import { presentBatch } from './present.ts';
@@ -31,7 +31,6 @@ import {
 import { checkMaySubmit, decideSubmit, type SubmitDecision, type Totals, totalsOf } from './states.ts';
 
 const DAY_SECONDS = 86_400;
-const APPROVAL_WAITS_DAYS = 7;
 
 interface Submit {
   deps: PayoutDeps;
@@ -197,7 +196,7 @@ async function hold(tx: Tx, batch: BatchRow, totals: Totals, nowSeconds: number)
 
 async function schedule(tx: Tx, batch: BatchRow, time: MerchantTime): Promise<void> {
   const waits = batch.status === 'pending_approval';
-  const inMs = waits ? APPROVAL_WAITS_DAYS * DAY_SECONDS * 1000 : 0;
+  const inMs = waits ? APPROVAL_WAITS_SECONDS * 1000 : 0;
   await enqueue(tx, [
     {
       merchantId: batch.merchant_id,

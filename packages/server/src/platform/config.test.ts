@@ -103,6 +103,7 @@ test('an empty variable is none, and the defaults are a sandbox on loopback', ()
     rate: { perSecond: 100, burst: 200 },
     outbound: { allow: [] },
     webhookDisableAfter: 432_000,
+    described: expect.any(Array),
   });
 });
 
@@ -149,4 +150,27 @@ test('a master key may be hex or base64, of which both alphabets are the same ke
   for (const form of ['hex', 'base64', 'base64url'] as const) {
     expect(read({ FLORIN_MASTER_KEY: bytes.toString(form) }).masterKey).toEqual(bytes);
   }
+});
+
+test('settings are described with where they come from, and what opens something is never shown', () => {
+  const secret = 'deadbeef'.repeat(8);
+  const { described } = readConfig(
+    {
+      FLORIN_MASTER_KEY: secret,
+      DATABASE_URL: 'postgres://u:hunter2@db/x',
+      FLORIN_SMTP_URL: 'smtp://u:hunter2@mail.example:587',
+      FLORIN_MAIL_FROM: 'a@b.example',
+      FLORIN_PUBLIC_URL: 'https://pay.example',
+      FLORIN_POOL_SIZE: '20',
+    },
+    { poolSize: '30' },
+    { logLevel: 'warn' },
+  );
+  const of = (name: string) => described.find((one) => one.name === name);
+  expect(described.map(({ name }) => name)).toEqual(Object.values(CONFIG_OPTIONS).map(({ env }) => env));
+  expect(of('FLORIN_POOL_SIZE')).toMatchObject({ value: '30', source: 'flag' });
+  expect(of('FLORIN_PUBLIC_URL')).toMatchObject({ value: 'https://pay.example', source: 'environment' });
+  expect(of('FLORIN_PORT')).toMatchObject({ value: null, source: 'default', isSecret: false });
+  expect(of('FLORIN_MASTER_KEY')).toMatchObject({ value: null, source: 'environment', isSecret: true });
+  expect(JSON.stringify(described)).not.toMatch(/hunter2|deadbeef/);
 });

@@ -21,9 +21,10 @@ import { RATE_SETTINGS } from './settings.ts';
 
 const ONE = parseRate('1');
 /** The coins that fees are paid in where money is real. */
-const COINS: Partial<Record<Network, { coin: Coin; unitsPerCoin: bigint }>> = {
+const COINS: Readonly<Record<Network, { coin: Coin; unitsPerCoin: bigint }>> = {
   erc20: { coin: 'ETH', unitsPerCoin: 10n ** 18n },
   trc20: { coin: 'TRX', unitsPerCoin: 10n ** 6n },
+  spl: { coin: 'SOL', unitsPerCoin: 10n ** 9n },
 };
 /** A lasting fault of a source is logged this often. */
 const WARN_EVERY_MS = 60_000;
@@ -85,9 +86,7 @@ class SourcedRates implements Rates {
   }
 
   async priceOfCoin(network: Network): Promise<CoinPrice | undefined> {
-    const known = COINS[network];
-    if (known === undefined) return undefined;
-    const { coin, unitsPerCoin } = known;
+    const { coin, unitsPerCoin } = COINS[network];
     const owner = { merchantId: NIL_ID, mode: 'live' } as const;
     const pair = { token: coin, currency: 'USD' };
     try {

@@ -3,7 +3,7 @@ import type { MerchantMode } from '../tenancy/settings/index.ts';
 import type { Rate } from './rate.ts';
 
 /** Coins in which networks take their fees. */
-export type Coin = 'ETH' | 'TRX';
+export type Coin = 'ETH' | 'TRX' | 'SOL';
 
 /** A token, or a network's own coin, and the currency it is priced in. */
 export interface Pair {
@@ -19,7 +19,7 @@ export interface RateRequest extends Pair {
 
 /** The price of one coin in which a network takes its fees. */
 export interface CoinPrice extends Rate {
-  /** Its smallest units, in which nodes count: wei, sun. */
+  /** Its smallest units, in which nodes count: wei, sun, lamports. */
   readonly unitsPerCoin: bigint;
 }
 

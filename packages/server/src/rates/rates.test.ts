@@ -341,7 +341,11 @@ test('the price of a network’s own coin comes from the installation’s source
   const ofTron = await rates.priceOfCoin('trc20');
   expect(providers[0].asked.at(-1)).toBe('/trx');
   expect(ofTron && dollarsOf(8_420_000n, ofTron)).toBe(2_434_222n);
-  expect(await rates.priceOfCoin('spl')).toBeUndefined();
+  for (const provider of providers) provider.says({ USD: '141.02' });
+  nowMs += 60_000;
+  const ofSolana = await rates.priceOfCoin('spl');
+  expect(providers[0].asked.at(-1)).toBe('/sol');
+  expect(ofSolana && dollarsOf(2_039_280n, ofSolana)).toBe(287_579n);
   nowMs += 200_000;
   for (const provider of providers) provider.manner = '<html>';
   expect(await rates.priceOfCoin('erc20')).toBeUndefined();

@@ -2,7 +2,7 @@ import { isReadableUrl } from '../platform/outbound/index.ts';
 import type { Pair } from './port.ts';
 
 /** The names of the coins, as some providers use them. */
-const COINS = { USDT: 'tether', USDC: 'usd-coin', ETH: 'ethereum', TRX: 'tron' } as const;
+const COINS = { USDT: 'tether', USDC: 'usd-coin', ETH: 'ethereum', TRX: 'tron', SOL: 'solana' } as const;
 const SAMPLE: Pair = { token: 'USDT', currency: 'EUR' };
 const LENGTH_MAX = 1_000;
 /** Keys of objects and indexes of arrays, separated by dots. */
@@ -29,7 +29,7 @@ function fill(template: string, { token, currency }: Pair): string {
 /**
  * Parses a source as an operator writes it: a URL whose fragment is the path to the rate, and after a comma to its time,
  * for example `https://api.example.com/price?id={coin}#{coin}.{currency},{coin}.updated`. The words in braces are
- * replaced for each pair: TOKEN, token, coin (tether, usd-coin, ethereum), CURRENCY, currency.
+ * replaced for each pair: TOKEN, token, coin (tether, usd-coin, ethereum, tron, solana), CURRENCY, currency.
  */
 export function locationOf(source: string, pair: Pair): RateLocation {
   const [template = '', ways = ''] = source.split('#', 2);

@@ -3,7 +3,7 @@ import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
 import { NIL_ID, newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
-import { castVote, type VoteCount } from '../stores/approvers/index.ts';
+import { type VoteCount, votes } from '../stores/approvers/index.ts';
 import { encodeId, type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import type { ChainComparison, MerchantNetwork } from './compare-with-chain.ts';
 import {
@@ -75,7 +75,7 @@ async function voteAndBook(
   assertArrived(target, vote, comparison);
   const subject = `${network} ${currency} ${amount} ${reference}`;
   // Locks the merchant's votes, so that a concurrent booking sees the float of the first.
-  const count = await castVote(
+  const count = await votes.castVote(
     tx,
     merchantId,
     { action: ACTION, subject, approverId, decision: 'book' },

@@ -4,6 +4,7 @@ import type { Chain, ChainTransfer } from '../chains/port/index.ts';
 import { readBalances, sumOfEntries } from '../ledger/balances/index.ts';
 import { type Balances, coinsOn } from '../ledger/index.ts';
 import { type DepositBooks, readDepositBooks } from '../payments/books/index.ts';
+import { totalOf } from '../platform/amounts.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { readDeciding } from '../transfers/attempts/index.ts';
@@ -174,8 +175,7 @@ async function readChain(
   };
 }
 
-const sumOf = (amounts: ByAddress | undefined) =>
-  [...(amounts?.values() ?? [])].reduce((sum, amount) => sum + amount, 0n);
+const sumOf = (amounts: ByAddress | undefined) => totalOf([...(amounts?.values() ?? [])]);
 
 const sumAt = (coins: ByAddress, addresses: readonly string[]) =>
   addresses.reduce((sum, address) => sum + (coins.get(address) ?? 0n), 0n);

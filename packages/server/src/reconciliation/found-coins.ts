@@ -1,5 +1,6 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
 import type { Chain } from '../chains/port/index.ts';
+import { largestOf } from '../platform/amounts.ts';
 
 // Some networks show many balances as of several blocks. Where something has moved in these, the addresses that it has left or come to
 // are read again with the hot wallets, at once: so few are as of one block, which shows each movement at both ends or at none.
@@ -37,7 +38,7 @@ export const isSpread = ({ from, to }: BlockRange): boolean => to > from;
 /** The newest block that any balance is as of. */
 export function newestOf(found: Found): bigint {
   const ends = [...found.values()].flatMap(({ blocks, together }) => [blocks.to, together?.at ?? 0n]);
-  return ends.reduce((most, height) => (height > most ? height : most), 0n);
+  return largestOf(ends);
 }
 
 /** Reads the balances once, each currency as of its own final blocks. */

@@ -5,7 +5,7 @@ import { readBalances } from '../ledger/balances/index.ts';
 import { type Account, type Balances, coinsOn, isOperatorAccount } from '../ledger/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
-import { listMerchants } from '../stores/index.ts';
+import { listMerchants, type Merchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { type ChainComparison, compareWithChain, type MerchantNetwork } from './compare-with-chain.ts';
 import type { Deviation } from './comparison.ts';
@@ -68,7 +68,20 @@ export async function verifyLedger(
   deps: VerifyDeps,
   onProgress: (done: number, total: number) => void,
 ): Promise<VerifyReport> {
-  const merchants = await listMerchants(deps.db);
+  const report = await verifyMerchants(deps, await listMerchants(deps.db), onProgress);
+  const { differences, omitted, unseen, surpluses } = report;
+  const counts = { unseen: unseen.length, surpluses: surpluses.length };
+  const summary = { differences: differences.length + omitted, ...counts };
+  await saveReport(deps.db, { at_ms: deps.clock.nowMs(), ...summary });
+  return report;
+}
+
+/** What `verifyLedger` compares, of these merchants alone; no report is kept of it. */
+export async function verifyMerchants(
+  deps: VerifyDeps,
+  merchants: readonly Merchant[],
+  onProgress: (done: number, total: number) => void,
+): Promise<VerifyReport> {
   const report: VerifyReport = {
     merchants: merchants.length,
     checks: 0,
@@ -88,10 +101,6 @@ export async function verifyLedger(
     for (const network of NETWORKS) await verifyNetwork(deps, { merchant, network }, report);
     onProgress(done + 1, merchants.length);
   }
-  const { differences, omitted, unseen, surpluses } = report;
-  const counts = { unseen: unseen.length, surpluses: surpluses.length };
-  const summary = { differences: differences.length + omitted, ...counts };
-  await saveReport(deps.db, { at_ms: deps.clock.nowMs(), ...summary });
   return report;
 }
 

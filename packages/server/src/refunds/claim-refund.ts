@@ -9,6 +9,7 @@ import { addressColumns, nextJob } from './approvals/approval.ts';
 import { checkRefundAddress } from './check-address.ts';
 import { claimSecondsLeft } from './claim-link.ts';
 import { type RefundDeps, refundSettings } from './deps.ts';
+import { mailWaiting } from './mail-refund.ts';
 import { lockRefund, type RefundRow, updateRefund } from './queries.ts';
 
 /**
@@ -39,6 +40,7 @@ export async function claimRefund(
     const columns = await addressColumns(tx, { ...refund, address }, { settings, time, signerRule });
     const claimed = await updateRefund(tx, refund, columns);
     await enqueue(tx, [nextJob(claimed, time, settings)]);
+    await mailWaiting(tx, claimed, time);
     return claimed;
   });
 }

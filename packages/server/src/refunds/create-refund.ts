@@ -1,8 +1,8 @@
+import { formatTokens } from '@florin/contract/money';
 import type { RefundInput } from '@florin/contract/schemas';
 import { findPaymentId } from '../checkout/index.ts';
 import { BelowFloor, post } from '../ledger/index.ts';
 import { moveRefundable, type TransferKey } from '../payments/books/index.ts';
-import { findHeldTransfer } from '../payments/deposits/index.ts';
 import { lockPayment, type PaymentView } from '../payments/reads/index.ts';
 import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
 import { newId } from '../platform/db/ids/index.ts';
@@ -14,20 +14,18 @@ import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { getMerchant, suspendedFor } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { requiredApprovals } from '../transfers/approvals/index.ts';
-import { checkRecipient } from '../transfers/recipients/index.ts';
 import { addressColumns, nextJob, UNADDRESSED } from './approvals/approval.ts';
-import { checkRefundAddress, provenWallet } from './check-address.ts';
+import { checkRefundAddress } from './check-address.ts';
 import { newClaimSecret } from './claim-link.ts';
 import { type RefundDeps, type RefundSettings, refundSettings } from './deps.ts';
 import { expireClaimJob } from './jobs.ts';
-import { mailRefund } from './mail-refund.ts';
+import { mailRefund, mailWaiting } from './mail-refund.ts';
 import { reservePostings } from './postings.ts';
-import { mayReturnTo } from './proven-wallet.ts';
-import { getRefund, insertRefund, listReturned, type RefundRow, reserveQuota } from './queries.ts';
-import { balanceOf, type RefundSource, refundAmount, refundSourceOf } from './states.ts';
+import { DAY_SECONDS, getRefund, insertRefund, type RefundRow, refundedBy, reserveQuota } from './queries.ts';
+import { provenShare, type Refundable, sourceOf } from './refundable/sources.ts';
+import { type RefundSource, refundAmount } from './states.ts';
 
 const OPERATION = 'refund.create';
-const DAY_SECONDS = 86_400;
 const CLAIM_SECONDS = 30 * DAY_SECONDS;
 
 interface Creation {
@@ -84,12 +82,6 @@ export async function createRefund(
   return { refund, replayed: made === undefined };
 }
 
-interface Refundable {
-  source: RefundSource;
-  /** The transfer that is refunded; null: the payment's own money. */
-  transfer: TransferKey | null;
-}
-
 async function insertAndReserve(
   tx: Tx,
   creation: Creation,
@@ -114,6 +106,7 @@ async function insertAndReserve(
     status: 'pending' as const,
     created_by_owner: caller.ownerId,
     authors: [...caller.people],
+    made_by_user: caller.actor.kind === 'user' ? caller.actor.userId : null,
     reason: body.reason ?? null,
     metadata: body.metadata ?? {},
     claim_secret: address === null ? newClaimSecret(deps.vault, key) : null,
@@ -124,6 +117,7 @@ async function insertAndReserve(
   };
   // Quota before ledger, the same lock order as in `endRefund`, so that they cannot deadlock.
   if (!(await reserveQuota(tx, row, settings.dailyLimit))) throw limitExceeded();
+  await checkOwnLimit(tx, creation, row);
   const refund = await insertRefund(tx, row);
   crashPoint('refund.inserted');
   await reserve(tx, refund, source, transfer);
@@ -131,6 +125,7 @@ async function insertAndReserve(
   const job =
     address === null ? expireClaimJob(refund, time, CLAIM_SECONDS) : nextJob(refund, time, settings);
   await enqueue(tx, [job]);
+  await mailWaiting(tx, refund, time);
   if (address === null)
     await mailRefund(
       tx,
@@ -142,37 +137,14 @@ async function insertAndReserve(
   return refund;
 }
 
-/** Finds the money that the request refunds from. @throws Fail */
-function sourceOf(view: PaymentView, txId: string | undefined): Refundable {
-  const { payment } = view;
-  if (txId === undefined) {
-    const source = refundSourceOf({
-      status: payment.status,
-      currency: payment.fixed_currency,
-      network: payment.fixed_network,
-      received: payment.received_amount,
-      refunded: payment.refunded_amount,
-      refunding: payment.refunding_amount,
-    });
-    if (source !== undefined) return { source, transfer: null };
-    const message = `Nothing of this payment can be refunded: it is ${payment.status} and has received ${payment.received_amount}.`;
-    throw invalidParam('payment_id', message);
-  }
-  const held = findHeldTransfer(view, txId);
-  const { currency, network, held_amount: left } = held;
-  if (currency === null || left === 0n)
-    throw invalidParam('tx_id', 'Nothing of this transfer is left to refund.');
-  const source = { currency, network, left, balance: balanceOf(payment.status, true) };
-  return { source, transfer: { network, txId: held.tx_id, index: held.index } };
-}
-
 /** @throws Fail with param `currency` or `amount` */
 function checkAmount(source: RefundSource, { amount, currency }: RefundInput): bigint {
   const size = refundAmount(source, { amount: amount === undefined ? undefined : BigInt(amount), currency });
   if ('amount' in size) return size.amount;
   if (size.refused === 'currency')
     throw invalidParam('currency', `This payment was made in ${source.currency} and is refunded in it.`);
-  throw invalidParam('amount', `At most ${source.left} can be refunded.`);
+  const most = `${formatTokens(source.left)} ${source.currency} (amount ${source.left})`;
+  throw invalidParam('amount', `At most ${most} can be refunded.`);
 }
 
 /**
@@ -200,28 +172,9 @@ interface Taken extends Refundable {
 }
 
 /** The payment's proven wallet, if it sent the refunded money and no other refund has returned it. */
-async function provenSender(
-  tx: Tx,
-  view: PaymentView,
-  { source, transfer, amount }: Taken,
-): Promise<string | null> {
-  const { network } = source;
-  const wallet = provenWallet(network, view.payment.wallet_address);
-  if (wallet === null) return null;
-  const sent = view.transactions.filter((t) => isPartOf(t, transfer) && t.lost_at === null);
-  const refunds = await listReturned(tx, view.payment, transfer);
-  const returned = refunds.map((refund) => ({
-    ...refund,
-    address: checkRecipient(network, refund.address, { allowProgramOwned: true }).canonical,
-  }));
-  return mayReturnTo(wallet, amount, { sent, returned }) ? wallet : null;
-}
-
-/** Whether a transaction is part of the refunded money: that transfer, or the payment's own money (null). */
-function isPartOf(t: PaymentView['transactions'][number], transfer: TransferKey | null): boolean {
-  if (t.status !== 'final') return false;
-  if (transfer === null) return t.kind === 'counted';
-  return t.network === transfer.network && t.tx_id === transfer.txId && t.index === transfer.index;
+async function provenSender(tx: Tx, view: PaymentView, taken: Taken): Promise<string | null> {
+  const share = await provenShare(tx, view, taken);
+  return share !== null && taken.amount <= share.most ? share.wallet : null;
 }
 
 const limitExceeded = () =>
@@ -229,6 +182,27 @@ const limitExceeded = () =>
     'daily_refund_limit_exceeded',
     'The refund exceeds what the store may refund today. The limit resets at 00:00 UTC.',
   );
+
+/**
+ * What a person of support may refund has a limit of its own. The store's quota of the day is locked, so of two refunds at
+ * once the second one sees the first.
+ *
+ * @throws Fail `daily_refund_limit_exceeded` with param `amount`
+ */
+async function checkOwnLimit(
+  tx: Tx,
+  { caller: { actor }, settings: { supportDailyLimit: limit } }: Creation,
+  row: Parameters<typeof refundedBy>[1],
+): Promise<void> {
+  if (limit === 'off' || actor.kind !== 'user' || actor.permissions.includes('create_payouts')) return;
+  const left = limit - (await refundedBy(tx, row, actor.userId));
+  if (row.amount <= left) return;
+  const most = left > 0n ? `at most ${formatTokens(left)} more` : 'nothing more';
+  throw new Fail('daily_refund_limit_exceeded', {
+    message: `Your role may refund ${formatTokens(limit)} a day, so ${most} today. Ask somebody who may pay out.`,
+    param: 'amount',
+  });
+}
 
 /** Reserves the money in the payment and in the merchant's balance. @throws Fail `insufficient_balance` */
 async function reserve(

@@ -13,7 +13,8 @@ export const EXPIRE_REFUND_APPROVAL_JOB = 'refunds.expire-approval';
 /** Books the outcome of a refund's transfer; payload `{ groupId }`. */
 export const SETTLE_REFUND_JOB = decidedJob(OWNER_TYPE);
 
-const APPROVAL_EXPIRES_SECONDS = 7 * 86_400;
+/** How long a refund waits for approval. */
+export const APPROVAL_WAITS_SECONDS = 7 * 86_400;
 
 type RefundKey = Pick<RefundRow, 'merchant_id' | 'refund_id'>;
 
@@ -34,6 +35,6 @@ export function expireClaimJob(refund: RefundKey, { realMs }: MerchantTime, seco
 }
 
 export function expireApprovalJob(refund: RefundKey, { realMs }: MerchantTime): JobSpec {
-  const dueAtMs = realMs + APPROVAL_EXPIRES_SECONDS * 1000;
+  const dueAtMs = realMs + APPROVAL_WAITS_SECONDS * 1000;
   return { ...jobOf(refund), kind: EXPIRE_REFUND_APPROVAL_JOB, dueAtMs, followsClock: true };
 }

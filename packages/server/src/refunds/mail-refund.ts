@@ -7,6 +7,7 @@ import type { Vault } from '../platform/secrets/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { CLAIM_PATH, claimToken } from './claim-link.ts';
 import type { RefundRow } from './queries.ts';
+import { awaitsApproval } from './states.ts';
 
 /** What a payer hears of a refund. */
 type RefundMail = { kind: 'refund_sent' | 'refund_paid' } | { kind: 'refund_claim'; vault: Vault };
@@ -37,6 +38,26 @@ export async function mailRefund(
       ...(refund.tx_id !== null && { transaction: refund.tx_id }),
     },
     link: linkOf(refund, mail, page),
+  });
+}
+
+/** Mails the merchant's people about a refund that waits for their approval, in the transaction of its change. */
+export async function mailWaiting(tx: Tx, refund: RefundRow, time: MerchantTime): Promise<void> {
+  if (!awaitsApproval(refund)) return;
+  const { merchant_id: merchantId, store_id: storeId, refund_id: cause, own_id: about, network } = refund;
+  const amount = tokensText(refund.amount, refund.currency);
+  await queueMail(tx, { merchantId, storeId }, time, {
+    kind: 'refund_waiting',
+    about,
+    // Stores of one merchant may name refunds alike.
+    cause,
+    values: { amount, refund: about, approvals: String(refund.required_approvals) },
+    rows: {
+      amount,
+      network: NETWORK_NAMES[network],
+      ...(refund.address !== null && { address: refund.address }),
+    },
+    link: { to: 'console', page: `refunds/${encodeURIComponent(about)}` },
   });
 }
 

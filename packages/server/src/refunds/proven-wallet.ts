@@ -17,16 +17,16 @@ export interface ReturnedPart {
 const sum = (parts: readonly { amount: bigint }[]) => parts.reduce((total, part) => total + part.amount, 0n);
 
 /**
- * Whether a refund may go to a proven wallet without a named address. All addresses are in canonical form.
+ * The most that refunds may still send to a proven wallet without a named address. All addresses are in canonical form.
  *
  * @param sent the refundable transfers: final, and on the chain
+ * @returns negative where others have returned more to it than it sent
  */
-export function mayReturnTo(
+export function mostToReturn(
   wallet: string,
-  amount: bigint,
   { sent, returned }: { sent: readonly SentPart[]; returned: readonly ReturnedPart[] },
-): boolean {
+): bigint {
   const ownParts = sent.filter(({ sender }) => sender === wallet);
   const returnedParts = returned.filter(({ address }) => address === wallet);
-  return amount <= sum(ownParts) - sum(returnedParts);
+  return sum(ownParts) - sum(returnedParts);
 }

@@ -58,15 +58,15 @@ export async function lockRefund(tx: Tx, merchantId: string, refundId: string): 
 }
 
 /**
- * Refunds of the same money (one transfer, or the payment's own: null) with an address, paid or under way. The caller holds
- * the payment's lock.
+ * Refunds of the same money (one transfer, or the payment's own: null) with an address, paid or under way. Whoever decides by
+ * them holds the payment's lock.
  */
 export async function listReturned(
-  tx: Tx,
+  db: Db,
   payment: { merchant_id: string; payment_id: string },
   transfer: TransferKey | null,
 ): Promise<{ address: string; amount: bigint }[]> {
-  return await tx
+  return await db
     .selectFrom('refund')
     .select(['address', 'amount'])
     .where('merchant_id', '=', payment.merchant_id)
@@ -98,6 +98,8 @@ export async function updateRefund(
     .executeTakeFirstOrThrow();
 }
 
+export const DAY_SECONDS = 86_400;
+
 type Counted = Pick<RefundRow, 'merchant_id' | 'store_id' | 'day' | 'amount'>;
 
 const quotaOf = ({ merchant_id, store_id, day }: Counted) =>
@@ -106,6 +108,20 @@ const quotaOf = ({ merchant_id, store_id, day }: Counted) =>
 /** Counts a refund against the store's daily limit. @returns false: it is exceeded */
 export async function reserveQuota(tx: Tx, refund: Counted, limit: bigint): Promise<boolean> {
   return await addWithin(tx, quotaOf(refund), refund.amount, limit);
+}
+
+/** What a person has refunded of a store in a day, signed in; canceled and failed refunds do not count. */
+export async function refundedBy(
+  tx: Tx,
+  { merchant_id: merchantId, store_id: storeId, day }: Counted,
+  userId: string,
+): Promise<bigint> {
+  const { rows } = await sql<{ amount: string }>`
+    select coalesce(sum(amount), 0)::text as amount from refund
+    where merchant_id = ${merchantId} and store_id = ${storeId}
+      and created_at >= ${day * DAY_SECONDS} and created_at < ${(day + 1) * DAY_SECONDS}
+      and made_by_user = ${userId} and status not in ('failed', 'canceled')`.execute(tx);
+  return BigInt(rows[0]?.amount ?? 0);
 }
 
 /** Canceled and failed refunds no longer count. */

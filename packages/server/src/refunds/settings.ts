@@ -13,6 +13,13 @@ export const REFUND_SETTINGS = {
     description: 'The most that a store may refund in a UTC day, USDT and USDC added up.',
     fallback: { sandbox: '100000.00', live: '5000.00' },
   }),
+  supportDailyLimit: moneyOrWordSetting({
+    name: 'refunds.support_daily_limit',
+    description:
+      'The most that one person who may refund and not pay out (the role support) may refund of a store in a UTC day; off: as much as the store.',
+    fallback: { sandbox: 'off', live: '500.00' },
+    words: ['off'],
+  }),
   approvalAbove: moneyOrWordSetting({
     name: 'refunds.approval_above',
     description: 'A refund above this waits for approval; off: none does for its amount.',

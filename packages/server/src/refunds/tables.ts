@@ -31,6 +31,8 @@ declare module '../platform/db/db.ts' {
       created_by_owner: string | null;
       /** People of the console who did so, or hold the key that did. */
       authors: Generated<string[]>;
+      /** The one of them who sent it, signed in; null: a key did. */
+      made_by_user: string | null;
       addressed_at: Int8 | null;
       required_approvals: Generated<number>;
       /** Null: no signer asks for any. */

@@ -231,12 +231,22 @@ export async function getMerchant(db: Db, merchantId: string): Promise<Merchant>
   return merchant;
 }
 
-export async function listMerchants(db: Db): Promise<Merchant[]> {
+/** All merchants, or a page of them behind the one with that id, oldest first. */
+export async function listMerchants(
+  db: Db,
+  page?: { limit: number; after?: string | undefined },
+): Promise<Merchant[]> {
   const rows = await db
     .selectFrom('merchant')
     .select(merchantColumns)
+    .$if(page?.after !== undefined, (query) =>
+      query.where(
+        sql<boolean>`(created_at, merchant_id) > (select created_at, merchant_id from merchant where merchant_id = ${page?.after ?? ''})`,
+      ),
+    )
     .orderBy('created_at')
     .orderBy('merchant_id')
+    .$if(page !== undefined, (query) => query.limit(page?.limit ?? 0))
     .execute();
   return rows.map(toMerchant);
 }

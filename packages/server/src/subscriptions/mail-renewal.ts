@@ -1,7 +1,8 @@
 import { dayText, priceText } from '@florin/pages';
 import { findInvoice } from '../invoices/index.ts';
 import { queueMail } from '../mail/index.ts';
-import { declineCode, type PaymentMethodRow, readPaymentMethod } from '../payment-methods/index.ts';
+import { problemOf } from '../payment-methods/health/index.ts';
+import { type PaymentMethodRow, readPaymentMethod } from '../payment-methods/index.ts';
 import { readMandate } from '../payment-methods/mandates/index.ts';
 import { quoteCharge } from '../payments/charges/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -68,9 +69,10 @@ async function willPay(
   if (method === undefined || method.status === 'revoked') return 'short';
   const amount = await tokensOf(deps, merchant, { amount: price, currency: row.currency }, method);
   if (amount === undefined) return 'unknown';
-  const code = declineCode(await readMandate(deps, merchant, method, amount), amount);
-  if (code === 'network_unavailable') return 'unknown';
-  return code === undefined && amount <= method.cap_amount ? 'pay' : 'short';
+  const reading = await readMandate(deps, merchant, method, amount);
+  const problem = problemOf(reading, amount, method.cap_amount);
+  if (problem === 'network_unavailable') return 'unknown';
+  return problem === undefined ? 'pay' : 'short';
 }
 
 async function tokensOf(

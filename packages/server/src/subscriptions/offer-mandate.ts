@@ -1,4 +1,4 @@
-import type { Asset, Network } from '@florin/contract/money';
+import { type Asset, formatTokens, type Network } from '@florin/contract/money';
 import {
   type Chain,
   ChainUnavailable,
@@ -7,6 +7,7 @@ import {
   PERMIT_SECONDS,
   type SignedMandate as Signed,
   type SignedPermit,
+  SignerUnavailable,
   UnbuildableTransfer,
 } from '../chains/port/index.ts';
 import { listOpenInvoices } from '../invoices/billing/index.ts';
@@ -15,7 +16,7 @@ import { Fail, invalidParam } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';
 import { readSettings } from '../tenancy/settings/index.ts';
 import type { SubscriptionDeps } from './deps.ts';
-import { mandateCap } from './page/mandate-cap.ts';
+import { CAP_FACTOR, mandateCap } from './page/mandate-cap.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 import { requireFreePermit, type ShownOnChain, takeMandate } from './take-mandate.ts';
@@ -72,7 +73,9 @@ export async function offerMandate(
 ): Promise<MandateSetup> {
   const choice = { currency, network, wallet };
   const chain = deps.chains.of(merchant, network);
-  const cap = own.cap ?? (await capOf(deps, merchant, subscription, currency));
+  const asked = await capOf(deps, merchant, subscription, currency);
+  await requireChargeable(deps, merchant, network, priceOf(subscription, asked));
+  const cap = own.cap ?? asked;
   const { mandateSubscriptions: subscriptions } = await readSettings(
     deps.db,
     merchant,
@@ -113,12 +116,35 @@ function requireFunds(balance: bigint, due: bigint): void {
   throw invalidParam('balance', message);
 }
 
+/**
+ * Before the payer pays for an approval: what is due has to be there.
+ *
+ * @throws Fail `invalid_request`, `service_unavailable`
+ */
+export async function requireDueFunds(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  subscription: SubscriptionRow,
+  { currency, network, wallet }: WalletChoice,
+): Promise<void> {
+  const due = await dueNow(deps, merchant, subscription, currency);
+  if (due === 0n) return;
+  const chain = deps.chains.of(merchant, network);
+  const held = await chain.balance(wallet, currency, 'tip').catch((error) => {
+    throw error instanceof ChainUnavailable ? isAway(chain) : error;
+  });
+  requireFunds(held, due);
+}
+
 /** As from the offer. */
 const permitUntil = ({ startsAt }: Pick<OfferedTerms, 'startsAt'>) =>
   startsAt + CLOCK_SECONDS + PERMIT_SECONDS;
 
-const approvedOf = ({ cap }: Pick<OfferedTerms, 'cap'>, { interval }: Pick<SubscriptionRow, 'interval'>) =>
-  cap * APPROVED_PERIODS[interval];
+/** What a mandate approves in all. */
+export const approvedOf = (
+  { cap }: Pick<OfferedTerms, 'cap'>,
+  { interval }: Pick<SubscriptionRow, 'interval'>,
+) => cap * APPROVED_PERIODS[interval];
 
 async function capOf(
   deps: SubscriptionDeps,
@@ -130,6 +156,29 @@ async function capOf(
   if (cap !== undefined) return cap;
   const message = `There is no exchange rate for ${subscription.currency} now.`;
   throw new Fail('service_unavailable', { message, retryAfterSeconds: 30 });
+}
+
+/** Of a period today, in units of the token: what is asked for is twice the price. A subscription without one asks for some tokens. */
+const priceOf = ({ amount }: Pick<SubscriptionRow, 'amount'>, cap: bigint) =>
+  amount === 0n ? 0n : cap / CAP_FACTOR;
+
+/** @throws Fail `invalid_request` where the signer would refuse each charge of the price */
+async function requireChargeable(
+  { chains }: Pick<SubscriptionDeps, 'chains'>,
+  merchant: Merchant,
+  network: Network,
+  price: bigint,
+): Promise<void> {
+  const charges = await chains.holder(merchant)?.chargesOn(network).catch(unlessAway);
+  if (charges?.atMost == null || price <= charges.atMost) return;
+  const most = `${formatTokens(charges.atMost)} tokens`;
+  const message = `The price of a period is above ${most}, the most that one charge of a wallet may take on this network here.`;
+  throw invalidParam('network', message);
+}
+
+/** A signer that is away says nothing against it. */
+function unlessAway(error: unknown): undefined {
+  if (!(error instanceof SignerUnavailable)) throw error;
 }
 
 async function setupOf(
@@ -178,8 +227,8 @@ export async function takeSignedMandate(
   const now = deps.clock.nowSeconds() + merchant.clockOffset;
   if (startsAt > now || startsAt < now - OFFER_SECONDS)
     throw invalidParam('starts_at', 'The terms are too old: ask for new ones.');
-  // Half of what is asked for today, which is twice the price.
-  const price = (await capOf(deps, merchant, subscription, currency)) / 2n;
+  const price = priceOf(subscription, await capOf(deps, merchant, subscription, currency));
+  await requireChargeable(deps, merchant, network, price);
   if (cap < price) throw invalidParam('cap', 'The cap is below the price: ask for new terms.');
   const chain = deps.chains.of(merchant, network);
   const { mandate } = await setupOf(chain, subscription, signed);

@@ -27,5 +27,5 @@ export function ofStore<R extends { store_id: string }>(
 /** Checks the filter `store` of a list. @throws Fail `forbidden` for any store but the caller's */
 export function checkStoreFilter(store: string | undefined, { storeId }: Owner): void {
   if (store === undefined || decodeId('store', store) === storeId) return;
-  throw new Fail('forbidden', 'This API key reads the lists of its own store alone.');
+  throw new Fail('forbidden', 'Only lists of the own store can be read: leave the filter `store` out.');
 }

@@ -41,6 +41,12 @@ export const TRANSFER_SETTINGS = {
       "The most TRX that a merchant's wallets on Tron are given in 24 hours, deposit addresses for their sweeps among them; others wait. In whole TRX.",
     fallback: '1000.00',
   }),
+  trxLent: moneySetting({
+    name: 'transfers.trx_lent',
+    description:
+      'The most of what the gas tank has staked on Tron that deposit addresses may have at a time, whose energy pays for their sweeps; 0: sweeps burn TRX. In whole TRX.',
+    fallback: '1000000.00',
+  }),
   openingCeiling: moneySetting({
     name: 'transfers.opening_ceiling',
     description:

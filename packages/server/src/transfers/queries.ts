@@ -38,21 +38,33 @@ export async function lockQueued(
   groupIds: readonly string[],
   nowSeconds: number,
 ): Promise<TransferRow[]> {
-  return await tx
-    .selectFrom('transfer')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where(inGroups(groupIds))
-    .where('status', '=', 'queued')
+  return await queued(tx, merchantId, groupIds)
     .where(
       sql<boolean>`not exists (select from transfer_hold h
         where h.merchant_id = transfer.merchant_id and h.group_id = transfer.group_id
           and h.held_at <= ${nowSeconds} and h.until > ${nowSeconds})`,
     )
-    .orderBy('transfer_id')
-    .forUpdate()
     .execute();
 }
+
+/** Locks all queued transfers. */
+export async function lockQueuedAndHeld(
+  tx: Tx,
+  merchantId: string,
+  groupIds: readonly string[],
+): Promise<TransferRow[]> {
+  return await queued(tx, merchantId, groupIds).execute();
+}
+
+const queued = (tx: Tx, merchantId: string, groupIds: readonly string[]) =>
+  tx
+    .selectFrom('transfer')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where(inGroups(groupIds))
+    .where('status', '=', 'queued')
+    .orderBy('transfer_id')
+    .forUpdate();
 
 export async function readOpenAttempts(db: Db, merchantId: string, groupIds: readonly string[]) {
   return await db
@@ -90,17 +102,14 @@ export async function insertAttempts(
 ): Promise<void> {
   const first = attempts[0]?.transfers[0];
   if (first === undefined) return;
-  const bound = listed(
-    'b',
-    attempts.flatMap(({ attemptId, transfers }) =>
-      transfers.map((transfer, position) => ({ attemptId, transferId: transfer.transfer_id, position })),
-    ),
-    {
-      attempt_id: ['uuid', (b) => b.attemptId],
-      transfer_id: ['uuid', (b) => b.transferId],
-      position: ['integer', (b) => b.position],
-    },
+  const carried = attempts.flatMap(({ attemptId, transfers }) =>
+    transfers.map((transfer, position) => ({ attemptId, transferId: transfer.transfer_id, position })),
   );
+  const bound = listed('b', carried, {
+    attempt_id: ['uuid', (b) => b.attemptId],
+    transfer_id: ['uuid', (b) => b.transferId],
+    position: ['integer', (b) => b.position],
+  });
   const added = listed('a', attempts, {
     attempt_id: ['uuid', (a) => a.attemptId],
     group_id: ['uuid', (a) => a.transfers[0]?.group_id ?? null],
@@ -121,10 +130,24 @@ export async function insertAttempts(
            (select array_agg(b.transfer_id order by b.position) from bound b where b.attempt_id = a.attempt_id),
            a.fee_payer, a.openings, ${nowSeconds}::bigint
     from ${added}`.execute(tx);
+  await carryTransfers(tx, first.merchant_id, carried);
+}
+
+/** Moves queued transfers to `sending`, each with the attempt that carries it. */
+export async function carryTransfers(
+  tx: Tx,
+  merchantId: string,
+  carried: readonly { attemptId: string; transferId: string }[],
+): Promise<void> {
+  if (carried.length === 0) return;
+  const bound = listed('b', carried, {
+    attempt_id: ['uuid', (b) => b.attemptId],
+    transfer_id: ['uuid', (b) => b.transferId],
+  });
   await deferred`
     update transfer t set status = ${SEND.to}, attempt_id = b.attempt_id, tries = t.tries + 1
     from ${bound}
-    where t.merchant_id = ${first.merchant_id} and t.transfer_id = b.transfer_id and t.status = ${SEND.from}`.execute(
+    where t.merchant_id = ${merchantId} and t.transfer_id = b.transfer_id and t.status = ${SEND.from}`.execute(
     tx,
   );
 }

@@ -12,6 +12,8 @@ import { ALARM_AFTER_SECONDS, nextRun } from './states.ts';
 export interface RunResult {
   blockedBy: BlockedBy;
   finality: FinalityTimes;
+  /** Something that the gas tank has lent for it may have to be taken back. */
+  isOwing?: boolean;
 }
 
 /** @returns when the job of each group of the run goes on; `done` where nothing of it is left to decide */
@@ -36,7 +38,7 @@ const newestOf = (list: readonly Pick<TransferRow, 'created_at'>[]) =>
 
 function nextRunOf(
   { deps, merchant, nowSeconds }: SendContext,
-  { blockedBy, finality }: RunResult,
+  { blockedBy, finality, isOwing = false }: RunResult,
   {
     groupId,
     transfers,
@@ -62,10 +64,12 @@ function nextRunOf(
     const finalAt = finality.get(id);
     return finalAt === undefined ? undefined : (finalAt - merchant.clockOffset) * 1000 - nowMs;
   };
+  const queued = transfers.filter((transfer) => transfer.status === 'queued').length;
   const again = nextRun({
-    blockedBy,
+    // Until the chain shows that it is back.
+    blockedBy: isOwing && blockedBy === 'none' ? 'waiting' : blockedBy,
     ageSeconds,
-    queued: transfers.filter((transfer) => transfer.status === 'queued').length,
+    queued: queued + Number(isOwing),
     unsigned,
     sent: sent.map(finalInMs),
   });

@@ -1,5 +1,11 @@
 import type { Network } from '@florin/contract/money';
-import { ChainUnavailable, SignerUnavailable, SigningBlocked, SigningRefused } from '../chains/port/index.ts';
+import {
+  ChainUnavailable,
+  depositIndexOf,
+  SignerUnavailable,
+  SigningBlocked,
+  SigningRefused,
+} from '../chains/port/index.ts';
 import { loaderPer } from '../platform/db/loaders/index.ts';
 import {
   crashPoint,
@@ -10,6 +16,7 @@ import {
   joinRuns,
 } from '../platform/jobs/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
+import { keysToSettle } from './attempts/lending.ts';
 import { type Reserved, reserveAttempts } from './attempts/reserve-attempts.ts';
 import { signReserved } from './attempts/sign-reserved.ts';
 import { broadcastSigned, type FinalityTimes, replaceStuck, watchSent } from './attempts/watch-attempts.ts';
@@ -32,6 +39,7 @@ import { ALARM_AFTER_SECONDS } from './states.ts';
 import { topUpGas } from './wallets/prepare-wallet.ts';
 import { WalletClosing, WalletRotated } from './wallets/present-wallet.ts';
 import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
+import { takeBack } from './wallets/take-back.ts';
 import { WalletBehind } from './wallets/wallet-queries.ts';
 
 /**
@@ -137,7 +145,34 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
     history: {},
   };
   const open = isCharge ? await failOutdatedCharges(context, transfers) : transfers;
-  return await scheduleNext(context, await advance(context, open, activation));
+  const result = await advance(context, open, activation);
+  return await scheduleNext(context, { ...result, isOwing: await isOwing(context, transfers, result) });
+}
+
+/** Takes back what was lent for transfers that this run has found to be over. @returns whether a later run has to look again */
+async function isOwing(
+  context: SendContext,
+  transfers: readonly TransferRow[],
+  { blockedBy }: RunResult,
+): Promise<boolean> {
+  const { deps, merchant, chain, groupIds, nowSeconds } = context;
+  const isLentTo = transfers.some(({ key_ref: keyRef }) => depositIndexOf(keyRef) !== null);
+  if (!chain.capabilities.lendsStake || !isLentTo) return false;
+  const over = keysToSettle(await readTransfers(deps.db, merchant.merchantId, groupIds), nowSeconds);
+  if (over.length === 0) return false;
+  if (blockedBy === 'stopped' || blockedBy === 'unavailable') return true;
+  const blocked = await blockOnError(context, async () => {
+    try {
+      if (!(await checkFinalBlocks(deps, merchant, { network: chain.network, freshness: 'now' })))
+        return 'stopped';
+      return (await takeBack(context, over)) ? 'waiting' : 'none';
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      logUnavailable(context, error);
+      return 'unavailable';
+    }
+  });
+  return blocked !== 'none';
 }
 
 async function advance(
@@ -195,7 +230,7 @@ async function reserve(
     deps.log.info(fields, 'the merchant is suspended, transfers wait');
     return 'waiting';
   }
-  if (!(await checkFinalBlocks(deps, merchant, { network, now: 'now' }))) return 'stopped';
+  if (!(await checkFinalBlocks(deps, merchant, { network, freshness: 'now' }))) return 'stopped';
   if (await isPausedByOperator(deps.db, merchant, network, currency)) {
     deps.log.warn({ network, currency, group_ids: groupIds }, 'paused, transfers wait');
     return 'waiting';
@@ -306,7 +341,7 @@ const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status'
 async function signOpen(context: SendContext): Promise<BlockedBy> {
   const { deps, merchant, chain } = context;
   return await blockOnError(context, async () => {
-    const isIntact = await checkFinalBlocks(deps, merchant, { network: chain.network, now: 'now' });
+    const isIntact = await checkFinalBlocks(deps, merchant, { network: chain.network, freshness: 'now' });
     return isIntact ? await signOrWait(context) : 'stopped';
   });
 }

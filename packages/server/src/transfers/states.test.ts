@@ -24,6 +24,7 @@ const PARTIAL: ChainCapabilities = {
   prechecksCharges: false,
   sweepsPerTx: 0,
   confirmations: { final: 3, early: null },
+  lendsStake: false,
   callsAtOnce: 8,
 };
 const ATOMIC: ChainCapabilities = {
@@ -34,6 +35,7 @@ const ATOMIC: ChainCapabilities = {
   prechecksCharges: false,
   sweepsPerTx: 0,
   confirmations: { final: 3, early: null },
+  lendsStake: false,
   callsAtOnce: 8,
 };
 
@@ -66,7 +68,8 @@ describe('judgeAttempt', () => {
           };
           expect(codeOf(false)).toBe('transfer_failed');
           // That we were late is no reason of the payer's.
-          const known = reason === 'too_late' ? 'network_unavailable' : reason;
+          const isOurs = reason === 'too_late' || reason === 'our_fault';
+          const known = isOurs ? 'network_unavailable' : reason;
           expect(codeOf(true)).toBe(reason === 'execution_reverted' ? 'transfer_failed' : known);
         },
       ),

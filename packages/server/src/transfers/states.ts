@@ -2,6 +2,7 @@ import {
   CHARGE_FAULTS,
   type ChainCapabilities,
   type ChargeFault,
+  type PayersFault,
   type SignedTx,
   type TxStatus,
 } from '../chains/port/index.ts';
@@ -16,7 +17,7 @@ import type { BlockedBy } from './blocked-by.ts';
 // again, which is the same transaction to the chain. Only a final block with it, or the proof that it is dead, ends it.
 // An attempt that cannot be built, or would pay an address that was sanctioned since, was never sent: reserved → failed, and its
 // transfers go back or fail. Its sequence goes to another attempt, which pays nobody, as a gap would block all later
-// sequences.
+// sequences. Where wallets have no sequence, a charge that its signer refused takes up the same attempt later: failed → reserved.
 // A charge is a transfer that comes from its address instead of going there: it takes the same states, alone in its group,
 // needs no coins of ours, and fails for the payer's reasons.
 
@@ -38,7 +39,8 @@ export const ATTEMPT_MOVES = new Moves<AttemptStatus>('an attempt', {
   signed: ['sent', 'succeeded', 'failed', 'dead'],
   sent: ['succeeded', 'failed', 'dead'],
   succeeded: [],
-  failed: [],
+  // A charge that gave way to its signer takes up the attempt that it had, which has no bytes.
+  failed: ['reserved'],
   dead: [],
 });
 
@@ -61,15 +63,11 @@ export const ROTATION_MOVES = new Moves<RotationStatus>('a rotation', {
 });
 
 /** The network's reason for a failed charge, where it gives one; `network_unavailable`: a charge was not sent in time. */
-export type TransferFailure =
-  | 'address_risk'
-  | 'transfer_failed'
-  | 'network_unavailable'
-  | Exclude<ChargeFault, 'too_late'>;
+export type TransferFailure = 'address_risk' | 'transfer_failed' | 'network_unavailable' | PayersFault;
 
-/** A charge that came too late is our failure: it is made again, and the customer is not dunned for it. */
+/** What is our failure, as a charge that came too late: it is made again, and the customer is not dunned for it. */
 export const chargeFailure = (fault: ChargeFault): TransferFailure =>
-  fault === 'too_late' ? 'network_unavailable' : fault;
+  fault === 'too_late' || fault === 'our_fault' ? 'network_unavailable' : fault;
 
 export interface AttemptTransfer {
   transferId: string;
@@ -187,6 +185,16 @@ export function judgeUnbuildable(transfers: readonly AttemptTransfer[], reason: 
   // One of them may be the cause: each is tried alone, so that only that one fails.
   if (transfers.length > 1) return backToQueue(transfers, true);
   return transfers.map((transfer) => failed(transfer, `could not be built (${reason})`));
+}
+
+/** Verdicts for the charge of an attempt that its signer never signs: as if the network had refused it. */
+export function judgeRefused(
+  transferIds: readonly string[],
+  { fault, message }: { fault: ChargeFault; message: string },
+): TransferVerdict[] {
+  return transferIds.map((transferId) =>
+    failed({ transferId, isCharge: true }, `is not signed (${message})`, fault),
+  );
 }
 
 /** Splits queued transfers into transactions of at most `maxItemsPerTx`; those marked `alone` get one each. */

@@ -8,6 +8,7 @@ import type { ActivationStatus, AttemptStatus, RotationStatus, TransferStatus } 
 /** A movement of the service itself as it is stored; amounts are decimal digits. */
 export type StoredMovement =
   | { kind: 'gas'; amount: string; to?: 'owner' | RotatedKeyRef | DepositKeyRef }
+  | { kind: 'lend' | 'unlend'; staked: string; to: DepositKeyRef }
   | { kind: 'move'; asset: Asset | null; amount: string }
   | { kind: 'approve'; asset: Asset; amount: string }
   | { kind: 'deploy'; contract: 'batch_payout' | 'collector' | 'sweeper' | 'sweep_delegate' }
@@ -80,9 +81,11 @@ declare module '../platform/db/db.ts' {
       valid_until_ms: bigint | null;
       /** How many were signed. The others are in `transfer_version`. */
       versions: Generated<number>;
-      /** The most that the newest version can cost, or the empty payment in its place; what it has cost, and what that was worth. */
+      /** When it was last given its share of the tank that pays for it, as it was to be signed late. */
+      share_at: bigint | null;
       /** When its signer last refused to sign it, where no sequence waits behind it. */
       refused_at: bigint | null;
+      /** The most that the newest version can cost, or the empty payment in its place; what it has cost, and what that was worth. */
       fee_limit: string | null;
       fee_native: string | null;
       fee_usd: string | null;
@@ -143,6 +146,8 @@ declare module '../platform/db/db.ts' {
       reason: string;
       held_at: bigint | number;
       until: bigint | number;
+      /** What a charge that gave way takes up again (`attempts/given-way.ts`). */
+      attempt_id: string | null;
     };
     signed_approval: {
       merchant_id: string;
@@ -206,7 +211,15 @@ declare module '../platform/db/db.ts' {
       first_ordinal: bigint;
       last_attempt_id: string | null;
     };
-    gas_tank: { network: Network; sender: string; native: string; read_at: bigint | number };
+    gas_tank: {
+      network: Network;
+      sender: string;
+      native: string;
+      /** Null where it has staked nothing. */
+      stake_free: string | null;
+      stake_lent: string | null;
+      read_at: bigint | number;
+    };
     wallet_sequence: { network: Network; sender: string; sequence: bigint; attempt_id: string };
   }
 }

@@ -37,32 +37,61 @@ const Slots = Type.Array(Type.Integer());
 const Block = Type.Object({ blockHeight: Type.Integer() });
 const FINALIZED = { commitment: 'finalized' };
 
+/** What the node shows of earlier attempts: they take nothing any more, or have taken. Of those in neither, it shows nothing. */
+export interface ShownByNode {
+  dead: ReadonlySet<string>;
+  landed: ReadonlySet<string>;
+}
+
+const NOTHING: ShownByNode = { dead: new Set(), landed: new Set() };
+
 /**
- * The attempts whose transactions will never be in a block, as the operator's own node shows it. A node that is away, behind, of
- * another network, or without the history shows nothing.
+ * The attempts whose transactions will never be in a block, or failed in one for good, and those that succeeded in a final one, as the
+ * operator's own node shows it. A node that is away, behind, of another network, or without the history shows nothing.
  *
  * @param genesis hash of the network's first block
  */
-export async function findDead(
+export async function readOutcomes(
   node: string,
   genesis: string,
   signed: readonly SignedBefore[],
-): Promise<ReadonlySet<string>> {
-  if (signed.length === 0 || signed.length > ASKED_MAX) return new Set();
+): Promise<ShownByNode> {
+  if (signed.length === 0 || signed.length > ASKED_MAX) return NOTHING;
   try {
-    if ((await callNode(node, 'getGenesisHash', [], Type.String())) !== genesis) return new Set();
+    if ((await callNode(node, 'getGenesisHash', [], Type.String())) !== genesis) return NOTHING;
     const first = await callNode(node, 'getFirstAvailableBlock', [], Type.Integer());
     const begins = await callNode(node, 'getBlockTime', [first], Type.Integer());
     // What a node has cleaned up looks as if it had never been.
     const kept = signed.filter(({ at }) => first === 0 || begins * 1_000 <= at - CLOCK_MARGIN_MS);
-    // Each for itself: what cannot be shown of one says nothing of another.
-    const dead = await Promise.allSettled(
-      kept.map(async (one) => ((await isDead(node, one)) ? [one.attempt] : [])),
-    );
-    return new Set(dead.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+    return {
+      landed: await those(signed, (one) => hasLanded(node, one)),
+      dead: await those(kept, (one) => isDead(node, one)),
+    };
   } catch {
-    return new Set();
+    return NOTHING;
   }
+}
+
+/** Each for itself: what cannot be shown of one says nothing of another. */
+async function those(
+  signed: readonly SignedBefore[],
+  isShown: (one: SignedBefore) => Promise<boolean>,
+): Promise<ReadonlySet<string>> {
+  const shown = await Promise.allSettled(
+    signed.map(async (one) => ((await isShown(one)) ? [one.attempt] : [])),
+  );
+  return new Set(shown.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+}
+
+async function hasLanded(node: string, { signature }: SignedBefore): Promise<boolean> {
+  const { status } = await readStatus(node, signature);
+  return status !== null && status.err === null && status.confirmationStatus === 'finalized';
+}
+
+async function readStatus(node: string, signature: string) {
+  const options = { searchTransactionHistory: true };
+  const { context, value } = await callNode(node, 'getSignatureStatuses', [[signature], options], Statuses);
+  return { slot: context.slot, status: value[0] ?? null };
 }
 
 /**
@@ -76,10 +105,8 @@ async function isDead(node: string, { signature, blockhash, at }: SignedBefore):
   const time = await callNode(node, 'getBlockTime', [slot], Type.Integer());
   if (time * 1_000 < at + CLOCK_MARGIN_MS) return false;
   if (!(await hasAllBlocks(node, at - CLOCK_MARGIN_MS, slot))) return false;
-  const options = { searchTransactionHistory: true };
-  const statuses = await callNode(node, 'getSignatureStatuses', [[signature], options], Statuses);
-  if (statuses.context.slot < slot) return false;
-  const [status = null] = statuses.value;
+  const { slot: seenAt, status } = await readStatus(node, signature);
+  if (seenAt < slot) return false;
   return status === null || (status.err !== null && status.confirmationStatus === 'finalized');
 }
 

@@ -31,9 +31,10 @@ const RULES = {
   priorityFee: 100_000n,
   genesis: USDC,
   nativeFeePerDay: 1n,
+  nativeFeePerMerchantDay: 1n,
   allowProgramOwned: false,
   node: null,
-  charges: { perTransfer: 1n, perDay: 1n, resendPerDay: 0n },
+  charges: { perTransfer: 1n, perDay: 1n, perMerchantDay: 1n, resendPerDay: 0n },
   accounts: new Map(),
 };
 const ID = '01890000-0000-7000-8000-0000000000aa';

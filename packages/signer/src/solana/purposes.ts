@@ -22,6 +22,8 @@ export interface SolanaRules {
   priorityFee: bigint;
   /** The most that all transactions of a day may cost. */
   nativeFeePerDay: bigint;
+  /** Of one account. */
+  nativeFeePerMerchantDay: bigint;
   /** Whether a recipient may be a program's, such as the vault of a multisig. */
   allowProgramOwned: boolean;
   /** The signer's own, which shows that earlier transactions are dead; null: it has none. */
@@ -36,6 +38,8 @@ export interface SolanaRules {
 export interface ChargeRules {
   perTransfer: bigint;
   perDay: bigint;
+  /** Of one account. */
+  perMerchantDay: bigint;
   /** Charges that are signed again whose earlier transaction may still be mined. */
   resendPerDay: bigint;
 }

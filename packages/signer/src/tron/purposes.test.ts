@@ -43,6 +43,7 @@ const RULES = {
   feeLimit: 100_000_000n,
   genesis: '00'.repeat(32),
   nativeFeePerDay: 1n,
+  nativeFeePerMerchantDay: 1n,
   gasTopUp: 1n,
   gasTopUpsPerDay: 1n,
   accounts: new Map(),

@@ -24,6 +24,8 @@ export interface TronRules {
   feeLimit: bigint;
   /** The most that all transactions of a day may burn. */
   nativeFeePerDay: bigint;
+  /** Of one account. */
+  nativeFeePerMerchantDay: bigint;
   gasTopUp: bigint;
   gasTopUpsPerDay: bigint;
   /** Merchants by account: no other account pays. Null: the first payment of an account decides. */

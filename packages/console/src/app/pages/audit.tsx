@@ -28,14 +28,23 @@ interface Entry {
   hash: string;
 }
 
-const COLUMNS: Column<Entry>[] = [
+interface Page {
+  data: Entry[];
+  /** E-mail addresses of people, by their id; absent: an older node has answered. */
+  people?: Record<string, string>;
+}
+
+/** With the e-mail address of the person who did it. */
+type Row = Entry & { email: string | undefined };
+
+const COLUMNS: Column<Row>[] = [
   { title: 'No.', isNumber: true, cell: ({ number }) => number },
   { title: 'Time', cell: ({ at }) => <IsoTime at={at} /> },
   {
     title: 'Who',
-    cell: ({ actor_kind, actor }) => (
+    cell: ({ actor_kind, actor, email }) => (
       <>
-        {actor_kind} <CopyId id={actor} isShort />
+        {email ?? actor_kind} <CopyId id={actor} isShort />
       </>
     ),
   },
@@ -62,7 +71,7 @@ const COLUMNS: Column<Entry>[] = [
   },
 ];
 
-const AUDIT = { title: 'Audit log', columns: COLUMNS, idOf: ({ number }: Entry) => String(number) };
+const AUDIT = { title: 'Audit log', columns: COLUMNS, idOf: ({ number }: Row) => String(number) };
 
 const FILTERS: readonly Filter[] = [
   { name: 'actor', label: 'Who: an id or e-mail address' },
@@ -82,7 +91,7 @@ async function exportLines(
   for (;;) {
     const before = entries.at(-1)?.number;
     const query = { ...filters, limit: EXPORT_PAGE, before };
-    const { data } = await call<{ data: Entry[] }>(pathWith(path, query));
+    const { data } = await call<Page>(pathWith(path, query));
     entries.push(...data);
     if (data.length < EXPORT_PAGE) break;
   }
@@ -148,11 +157,14 @@ function AuditLog({ path, merchant }: AuditLogProps) {
   const entries = useInfiniteQuery({
     queryKey: ['audit', path, filters],
     queryFn: ({ pageParam, signal }) =>
-      call<{ data: Entry[] }>(pathWith(path, { ...filters, limit: PAGE, before: pageParam }), { signal }),
+      call<Page>(pathWith(path, { ...filters, limit: PAGE, before: pageParam }), { signal }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ data }) => (data.length === PAGE ? data.at(-1)?.number : undefined),
   });
-  const rows = entries.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows =
+    entries.data?.pages.flatMap(({ data, people }) =>
+      data.map((entry): Row => ({ ...entry, email: people?.[entry.actor] })),
+    ) ?? [];
   const isFiltered = Object.keys(filters).length > 0;
   const show = (search: Search) => void navigate({ to: '.', search: () => search });
   const set = (name: string, value: string) => {

@@ -4,7 +4,10 @@ import { Detail, Facts, Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
 import { CopyId, Maybe, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
+import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
+import { EditCustomer, NewCustomer } from './customer-form.tsx';
+import { PortalLink } from './portal-link.tsx';
 import { FirstCustomer } from './sandbox/first-rows.tsx';
 
 const PATH = LISTS.customers;
@@ -32,7 +35,10 @@ const CUSTOMERS: ListDefinition<Customer> = {
   },
 };
 
-export const CustomersPage = () => <List definition={CUSTOMERS} />;
+export function CustomersPage() {
+  const mayEdit = useMay('edit_checkout');
+  return <List definition={CUSTOMERS} actions={mayEdit && <NewCustomer />} />;
+}
 
 const factsOf = (customer: Customer) =>
   [
@@ -50,25 +56,34 @@ const factsOf = (customer: Customer) =>
     ['Created', <Time key="created" at={customer.created} />],
   ] as const;
 
-export const CustomerPage = () => (
-  <Detail<Customer>
-    list={{ title: 'Customers', folder: 'customers' }}
-    path={(id) => `${PATH}/${encodeURIComponent(id)}`}
-    title={({ name, external_customer_id }) => name ?? external_customer_id}
-  >
-    {(customer) => (
-      <>
-        <Facts facts={factsOf(customer)} />
-        <Section title="Theirs">
-          {(['payments', 'subscriptions', 'invoices'] as const).map((folder) => (
-            <FilteredLink
-              key={folder}
-              folder={folder}
-              filters={{ customer: customer.external_customer_id }}
-            />
-          ))}
-        </Section>
-      </>
-    )}
-  </Detail>
-);
+export function CustomerPage() {
+  const mayEdit = useMay('edit_checkout');
+  return (
+    <Detail<Customer>
+      list={{ title: 'Customers', folder: 'customers' }}
+      path={(id) => `${PATH}/${encodeURIComponent(id)}`}
+      title={({ name, external_customer_id }) => name ?? external_customer_id}
+      actions={(customer) => (
+        <>
+          <PortalLink customer={customer.external_customer_id} />
+          {mayEdit && <EditCustomer customer={customer} />}
+        </>
+      )}
+    >
+      {(customer) => (
+        <>
+          <Facts facts={factsOf(customer)} />
+          <Section title="Theirs">
+            {(['payments', 'subscriptions', 'invoices'] as const).map((folder) => (
+              <FilteredLink
+                key={folder}
+                folder={folder}
+                filters={{ customer: customer.external_customer_id }}
+              />
+            ))}
+          </Section>
+        </>
+      )}
+    </Detail>
+  );
+}

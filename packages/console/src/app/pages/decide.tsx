@@ -17,21 +17,42 @@ const KINDS = [
   { label: 'Approve', decision: 'approved', isDangerous: false },
   { label: 'Reject', decision: 'rejected', isDangerous: true },
 ] as const;
+/** A session signs nothing, and what is under way is not rejected any more. */
+const LATE_KINDS = [{ label: 'Sign', decision: 'approved', isDangerous: false }] as const;
 
-const questionOf = (decision: string, sum: string) =>
-  decision === 'approved' ? `Approve ${sum}?` : `Reject ${sum}? Nobody is paid, and the money is free again.`;
+const QUESTIONS = {
+  Approve: (sum: string) => `Approve ${sum}?`,
+  Reject: (sum: string) => `Reject ${sum}? Nobody is paid, and the money is free again.`,
+  Sign: (sum: string) => `Sign the approval of ${sum}? It is sent once the signature is there.`,
+} as const;
 
-/** Approves or rejects what waits for it, by passkey where the person has one that counts. */
+function kindsOf({ way, signs_again: again, is_waiting: isWaiting }: Decision) {
+  if (!isWaiting) return way === 'passkey' && again.length > 0 ? LATE_KINDS : [];
+  return KINDS.filter(({ decision }) => way !== 'none' || decision === 'rejected');
+}
+
+/** Approves or rejects what waits for it, by passkey where the person has one that counts; signs late what waits for that. */
 export function Decide({ resource, sum }: DecideProps) {
   const mayApprove = useMay('approve');
   const { path, query } = useDecision(resource);
   const shown = query.data;
   if (!mayApprove || shown === undefined) return null;
-  return <Choices key={path} path={path} shown={shown} sum={sum} />;
+  const kinds = kindsOf(shown);
+  return kinds.length > 0 && <Choices key={path} path={path} shown={shown} sum={sum} kinds={kinds} />;
 }
 
 /** Decides on the digest of the first render. A refetch with another digest hides the buttons until the person reads it. */
-function Choices({ path, shown: { way, digest }, sum }: { path: string; shown: Decision; sum: string }) {
+function Choices({
+  path,
+  shown: { way, digest },
+  sum,
+  kinds,
+}: {
+  path: string;
+  shown: Decision;
+  sum: string;
+  kinds: ReturnType<typeof kindsOf>;
+}) {
   const [seen, setSeen] = useState(digest);
   if (digest !== seen)
     return (
@@ -42,19 +63,17 @@ function Choices({ path, shown: { way, digest }, sum }: { path: string; shown: D
         </Button>
       </Alert>
     );
-  return KINDS.filter(({ decision }) => way !== 'none' || decision === 'rejected').map(
-    ({ label, decision, isDangerous }) => (
-      <Action
-        key={label}
-        label={label}
-        question={questionOf(decision, sum)}
-        isDangerous={isDangerous}
-        {...(way === 'passkey'
-          ? { path: `${path}/passkey`, body: () => askPasskey(path, { decision, digest: seen }) }
-          : { path, body: { decision, digest: seen } })}
-      />
-    ),
-  );
+  return kinds.map(({ label, decision, isDangerous }) => (
+    <Action
+      key={label}
+      label={label}
+      question={QUESTIONS[label](sum)}
+      isDangerous={isDangerous}
+      {...(way === 'passkey'
+        ? { path: `${path}/passkey`, body: () => askPasskey(path, { decision, digest: seen }) }
+        : { path, body: { decision, digest: seen } })}
+    />
+  ));
 }
 
 const listed = (names: readonly string[]) => new Intl.ListFormat('en').format(names);
@@ -115,12 +134,18 @@ const Marked = ({ shown: { recipients, currency } }: { shown: Decision }) => (
   </Table>
 );
 
+/** What keeps a person from deciding by passkey, by what that means. */
+function hintTitle({ way, is_waiting: isWaiting }: Decision): string {
+  if (!isWaiting) return 'You cannot sign it';
+  return way === 'none' ? 'It can only be rejected now' : 'Your session decides, which is weaker';
+}
+
 /** Network, count, sum, digest and conspicuous recipients of what an approver signs. */
 export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
   const { query } = useDecision(resource);
   const shown = query.data;
   if (query.error !== null) return <Trouble error={query.error} retry={() => void query.refetch()} />;
-  if (shown === undefined) return null;
+  if (shown === undefined || (!shown.is_waiting && shown.signs_again.length === 0)) return null;
   const alike = shown.recipients.filter((one) => one.looks_like !== null && !isImitated(one)).length;
   return (
     <Section title="What you sign">
@@ -131,13 +156,7 @@ export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
         </Alert>
       )}
       {shown.hint !== null && (
-        <Alert
-          color="orange"
-          variant="outline"
-          title={
-            shown.way === 'none' ? 'It can only be rejected now' : 'Your session decides, which is weaker'
-          }
-        >
+        <Alert color="orange" variant="outline" title={hintTitle(shown)}>
           {shown.hint}
         </Alert>
       )}
@@ -148,6 +167,8 @@ export function Signed({ resource }: Pick<DecideProps, 'resource'>) {
           title={`${listed(shown.signs_again)} ${shown.signs_again.length === 1 ? 'has' : 'have'} to sign again`}
         >
           What they have signed counts no more: their key or passkey was replaced, or its time is over.
+          {!shown.is_waiting &&
+            ' It was approved, and nothing is sent until the signer has enough signatures.'}{' '}
           Another approver's signature counts as well.
         </Alert>
       )}

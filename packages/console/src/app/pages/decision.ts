@@ -19,10 +19,14 @@ export interface Decision {
   total: string;
   digest: string;
   recipients: Recipient[];
+  /** Where it does not wait for a decision, it is under way and may only be signed, while a signature is missing. */
+  is_waiting: boolean;
   way: 'passkey' | 'session' | 'none';
   hint: string | null;
   signs_again: string[];
 }
+
+const AGAIN_MS = 15_000;
 
 const pathOf = (merchant: string, resource: string) =>
   `/console/api/merchants/${merchant}${resource}/decision`;
@@ -35,6 +39,8 @@ export function useDecision(resource: string) {
     queryKey: ['decision', place, path],
     queryFn: ({ signal }) => call<Decision>(path, { place, signal }),
     enabled: useMay('approve'),
+    // Somebody else may have decided, or the signer that did not answer may by now.
+    refetchInterval: ({ state: { data } }) => (data?.is_waiting === true || data?.way === 'none') && AGAIN_MS,
   });
   return { path, query };
 }

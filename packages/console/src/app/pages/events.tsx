@@ -71,19 +71,16 @@ const Catalogue = () => (
         {BUILT.map(([type, { change }]) => (
           <Table.Tr key={type}>
             <Table.Td data-label="Type">
-              <Code>{type}</Code>
+              <Anchor href={`/docs/events/${type}`} underline="always">
+                <Code>{type}</Code>
+              </Anchor>
             </Table.Td>
             <Table.Td data-label="Sent when">{change}</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
     </Table>
-    <Text size="sm">
-      <Anchor href="/docs/events" inherit underline="always">
-        Events
-      </Anchor>{' '}
-      has their bodies.
-    </Text>
+    <Text size="sm">Each leads to an example of its body.</Text>
   </details>
 );
 

@@ -2,8 +2,10 @@ import type { Invoice } from '@florin/contract/schemas';
 import { LISTS } from '../ahead.ts';
 import { Action, Detail, Facts } from '../detail.tsx';
 import { Amount, amountText, CopyId, Status, Time, wordsOf } from '../format.tsx';
-import { List, type ListDefinition } from '../list.tsx';
+import { List, type ListDefinition, MADE } from '../list.tsx';
 import { useMay } from '../place.ts';
+import { ResourceLink } from '../resource-link.tsx';
+import { PageOfInvoice } from './payer-page.tsx';
 import { FirstSubscription } from './sandbox/first-rows.tsx';
 
 const PATH = LISTS.invoices;
@@ -30,6 +32,7 @@ const INVOICES: ListDefinition<Invoice> = {
     { name: 'customer', label: 'Customer' },
     { name: 'subscription', label: 'Subscription' },
     { name: 'status', label: 'Status', options: ['open', 'paid', 'void'] },
+    ...MADE,
   ],
   empty: {
     text: 'No invoices yet: the first one comes with the first subscription.',
@@ -47,9 +50,10 @@ const factsOf = (invoice: Invoice) =>
     ['Paid', amountText(invoice.amount_paid, invoice.currency)],
     ['Remaining', amountText(invoice.amount_remaining, invoice.currency)],
     ['Reason', wordsOf(invoice.billing_reason)],
-    ['Customer', <CopyId key="customer" id={invoice.customer} />],
-    ['Subscription', <CopyId key="subscription" id={invoice.subscription_id} />],
-    ['Newest payment', invoice.payment_id && <CopyId id={invoice.payment_id} />],
+    ['Customer', <ResourceLink key="customer" folder="customers" id={invoice.customer} />],
+    ['Subscription', <ResourceLink key="subscription" folder="subscriptions" id={invoice.subscription_id} />],
+    ['Newest payment', invoice.payment_id && <ResourceLink folder="payments" id={invoice.payment_id} />],
+    ["Payer's page", <PageOfInvoice key="page" invoice={invoice} />],
     ['Period begins', <Time key="begins" at={invoice.period_start} />],
     ['Period ends', <Time key="ends" at={invoice.period_end} />],
     ['To be paid by', <Time key="due" at={invoice.due_date} />],

@@ -12,7 +12,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { call } from '../api.ts';
 import { Action, Facts } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
@@ -22,7 +22,9 @@ import { CopyId, IsoTime, Status } from '../format.tsx';
 import { type Column, Empty, Rows } from '../list.tsx';
 import { OVERLAPS } from '../overlaps.ts';
 import { usePlace } from '../place.ts';
+import { storesQuery } from '../session.ts';
 import { Trouble } from '../trouble.tsx';
+import { useUnsaved } from '../unsaved.ts';
 
 interface Key {
   key_id: string;
@@ -53,17 +55,8 @@ const SCOPES = [
   ['refunds', 'Create refunds: money leaves.'],
 ] as const;
 
-/** Leaving the page loses the secret: browsers ask first. */
-function useLeaveWarning() {
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, []);
-}
-
 function SecretOnce({ secrets, close }: { secrets: Secrets; close: () => void }) {
-  useLeaveWarning();
+  useUnsaved(() => true, 'Leave this? The secret key is not shown again.');
   const { api_key, secret_key, old_secret_until } = secrets;
   const lines = [
     `FLORIN_BASE_URL=${location.origin}`,
@@ -176,14 +169,13 @@ const NewKey = ({ path, givable, show }: Acting) => (
         </Text>
       </>
     )}
-    send={(fields, formId) => ({
+    send={(fields) => ({
       path,
       body: {
         name: textOf(fields, 'name'),
         scopes: fields.getAll('scopes'),
         validity_days: Number(textOf(fields, 'validity_days')),
       },
-      idempotencyKey: formId,
     })}
     done={(answer) => show(answer as Secrets)}
   />
@@ -220,10 +212,9 @@ const Rotate = ({ one, path, show }: { one: Key; path: string; show: (secrets: S
         )}
       </>
     )}
-    send={(fields, formId) => ({
+    send={(fields) => ({
       path: `${path}/rotate`,
       body: { overlap: Number(textOf(fields, 'overlap')) },
-      idempotencyKey: formId,
     })}
     done={(answer) => show(answer as Secrets)}
   />
@@ -306,6 +297,17 @@ const EMPTY = {
   command: 'npx florin keys create store_… --name "Web server"',
 };
 
+/** Why the service would make no key for the store; undefined where it makes one. */
+function useNoKeysBecause(): string | undefined {
+  const { merchant, store } = usePlace();
+  const own = useQuery(storesQuery(merchant)).data?.find(({ store_id }) => store_id === store);
+  if (own === undefined) return undefined;
+  if (own.channel_type !== 'api')
+    return 'This store is for hosted pages alone, so it has no keys. For a server of yours, ask for a store with the channel API.';
+  if (own.review_status !== 'approved') return 'This store has no keys before the operator has approved it.';
+  return own.is_enabled ? undefined : 'This store is not enabled, so no key is made for it.';
+}
+
 /** The API keys of the store. */
 export function KeysPage() {
   const place = usePlace();
@@ -317,6 +319,7 @@ export function KeysPage() {
   });
   const [secrets, show] = useState<Secrets>();
   const [isAll, setAll] = useState(false);
+  const because = useNoKeysBecause();
   const givable = keys.data?.givable_scopes ?? [];
   const all = keys.data?.data ?? [];
   const active = all.filter(({ status }) => status === 'active');
@@ -338,13 +341,14 @@ export function KeysPage() {
               {isAll ? 'Hide ended keys' : 'Show ended keys'}
             </Button>
           )}
-          {keys.isSuccess && <NewKey path={path} givable={givable} show={show} />}
+          {keys.isSuccess && because === undefined && <NewKey path={path} givable={givable} show={show} />}
         </Group>
       </Group>
+      {because !== undefined && <Text>{because}</Text>}
       {secrets !== undefined && <SecretOnce secrets={secrets} close={() => show(undefined)} />}
       {keys.error !== null && <Trouble error={keys.error} retry={() => void keys.refetch()} />}
       {keys.isPending && <Skeleton height={240} aria-label="Loading" />}
-      {keys.isSuccess && rows.length === 0 && <Empty empty={EMPTY} />}
+      {keys.isSuccess && rows.length === 0 && because === undefined && <Empty empty={EMPTY} />}
       {rows.length > 0 && <Rows definition={definition} rows={rows} place={place} />}
     </Stack>
   );

@@ -1,10 +1,13 @@
-import type { PaymentMethod } from '@florin/contract/schemas';
+import type { Customer, PaymentMethod } from '@florin/contract/schemas';
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../api.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
-import { CopyId, NETWORK_NAMES, Status, Time } from '../format.tsx';
+import { Amount, CopyId, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
-import { useMay } from '../place.ts';
+import { useMay, usePlace } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
+import { Trouble } from '../trouble.tsx';
 import { FirstSubscription } from './sandbox/first-rows.tsx';
 import { ChangeWallet } from './sandbox/payer.tsx';
 
@@ -44,14 +47,80 @@ export const PaymentMethodsPage = () => <List definition={METHODS} />;
 
 const pathOf = (id: string) => `/api/v1/payment_method/${encodeURIComponent(id)}`;
 
-const factsOf = ({ customer, currency, chain_type: chain, mandate_id: mandate, created }: PaymentMethod) =>
+const factsOf = ({
+  status,
+  customer,
+  currency,
+  chain_type: chain,
+  mandate_id: mandate,
+  created,
+}: PaymentMethod) =>
   [
+    ['Status', <Status key="status" name={status} />],
     ['Customer', <ResourceLink key="customer" folder="customers" id={customer} />],
     ['Token', currency],
     ['Network', NETWORKS[chain]],
     ['Mandate', <CopyId key="mandate" id={mandate} />],
     ['Given', <Time key="created" at={created} />],
   ] as const;
+
+interface Wallet {
+  balance: number;
+  allowance: number;
+  cap: number;
+  due: number | null;
+  problem: string | null;
+  read_at: number;
+}
+
+/** Whether the next charge can be paid, by the code of why it would fail. */
+const PROBLEMS: Readonly<Record<string, string | undefined>> = {
+  insufficient_balance: 'No: the wallet holds less.',
+  insufficient_allowance: 'No: the wallet allows less, or its mandate is over.',
+  mandate_revoked: 'No: it is charged no more.',
+  network_unavailable: 'The network cannot be read now.',
+  above_cap: 'No: it is more than the mandate allows in a period.',
+};
+
+/** What falls due next, against what the wallet holds. */
+function WalletOf({ method: { id, currency } }: { method: PaymentMethod }) {
+  const place = usePlace();
+  const path = `/console/api/merchants/${place.merchant}/stores/${place.store}/payment-methods/${encodeURIComponent(id)}/wallet`;
+  const wallet = useQuery({
+    queryKey: ['one', place, path],
+    queryFn: ({ signal }) => call<Wallet>(path, { signal }),
+  });
+  if (wallet.error !== null) return <Trouble error={wallet.error} retry={() => void wallet.refetch()} />;
+  if (wallet.data === undefined) return null;
+  const { balance, allowance, cap, due, problem, read_at: readAt } = wallet.data;
+  const amount = (units: number) => <Amount units={units} currency={currency} />;
+  return (
+    <Facts
+      facts={[
+        ['Falls due next', due === null ? 'nothing' : amount(due)],
+        ['Can be paid', problem === null ? 'Yes' : (PROBLEMS[problem] ?? wordsOf(problem))],
+        ['The wallet holds', amount(balance)],
+        ['It allows us', allowance === Number.MAX_SAFE_INTEGER ? 'any sum' : amount(allowance)],
+        ['At most each period', amount(cap)],
+        ['Read', <Time key="read" at={readAt} />],
+      ]}
+    />
+  );
+}
+
+/** Subscriptions name their customer by the merchant's own id. */
+function SubscriptionsOf({ customer: id }: { customer: string }) {
+  const place = usePlace();
+  const path = `/api/v1/customers/${encodeURIComponent(id)}`;
+  const customer = useQuery({
+    queryKey: ['one', place, path],
+    queryFn: ({ signal }) => call<Customer>(path, { place, signal }),
+  });
+  if (customer.error !== null)
+    return <Trouble error={customer.error} retry={() => void customer.refetch()} />;
+  if (customer.data === undefined) return null;
+  return <FilteredLink folder="subscriptions" filters={{ customer: customer.data.external_customer_id }} />;
+}
 
 /** A wallet that may be charged. */
 export function PaymentMethodPage() {
@@ -79,10 +148,12 @@ export function PaymentMethodPage() {
     >
       {(method) => (
         <>
-          <Status name={method.status} />
           <Facts facts={factsOf(method)} />
+          <Section title="Its wallet">
+            <WalletOf method={method} />
+          </Section>
           <Section title="Charged by it">
-            <FilteredLink folder="subscriptions" filters={{ customer: method.customer }} />
+            <SubscriptionsOf customer={method.customer} />
           </Section>
         </>
       )}

@@ -1,7 +1,7 @@
 import type { Payment } from '@florin/contract/schemas';
 import { LISTS } from '../ahead.ts';
 import { Amount, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
-import { List, type ListDefinition } from '../list.tsx';
+import { List, type ListDefinition, MADE } from '../list.tsx';
 import { FirstPayment } from './sandbox/first-rows.tsx';
 
 const PAYMENTS: ListDefinition<Payment> = {
@@ -25,6 +25,7 @@ const PAYMENTS: ListDefinition<Payment> = {
   ],
   filters: [
     { name: 'order_id', label: 'Order' },
+    { name: 'customer', label: 'Customer' },
     { name: 'address', label: 'Address' },
     { name: 'tx_id', label: 'Transaction' },
     {
@@ -37,6 +38,7 @@ const PAYMENTS: ListDefinition<Payment> = {
       label: 'Exception',
       options: ['underpaid', 'overpaid', 'late', 'wrong_token', 'canceled'],
     },
+    ...MADE,
   ],
   empty: {
     text: 'No payments yet. This makes the first one, in a sandbox:',

@@ -15,14 +15,18 @@ interface Plan {
 function Steps() {
   const [file, setFile] = useState<ReadFile>();
   const [plan, setPlan] = useState<Plan>();
+  const [isMade, setMade] = useState(false);
   if (file === undefined) return <ChooseFile take={setFile} />;
   return (
     <>
-      {plan !== undefined && <MakeDrafts {...plan} back={() => setPlan(undefined)} />}
+      {plan !== undefined && (
+        <MakeDrafts {...plan} done={() => setMade(true)} back={() => setPlan(undefined)} />
+      )}
       {/* Stays, so that edits are there again when somebody comes back. */}
       <div hidden={plan !== undefined}>
         <CheckRows
           file={file}
+          isMade={isMade}
           done={(planned, reference) => setPlan({ planned, reference })}
           back={() => setFile(undefined)}
         />

@@ -162,9 +162,9 @@ export function PayoutItems({ batch, status }: PayoutItemsProps) {
     getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.item_id : undefined),
     placeholderData: (before) => before,
   });
-  if (items.error !== null) return <Trouble error={items.error} retry={() => void items.refetch()} />;
   return (
     <Stack>
+      {items.error !== null && <Trouble error={items.error} retry={() => void items.refetch()} />}
       <Table className="list" aria-label="Items">
         <Table.Thead>
           <Table.Tr>

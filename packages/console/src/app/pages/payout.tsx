@@ -13,6 +13,13 @@ import { allItems, PAYOUT_BATCHES, PayoutItems } from './payout-items.tsx';
 /** Until a worker takes it. */
 const CANCELABLE = new Set(['draft', 'needs_fix', 'pending_approval', 'pending']);
 
+/** Waits for approval, or is approved and not paid: the signer may still wait for signatures. */
+const DECIDABLE = new Set(['pending_approval', 'pending', 'processing']);
+
+/** Where approvers may have something to decide or to sign. */
+const decidableOf = ({ status, batch_id: id }: PayoutBatch) =>
+  DECIDABLE.has(status) ? { resource: `/payout-batches/${id}` } : undefined;
+
 const sumOf = ({ total_amount, currency, valid_count, service_fee_amount }: PayoutBatch) =>
   `${total_amount} ${currency} to ${numbered(valid_count, 'recipient')}, and ${service_fee_amount} of fees`;
 
@@ -91,29 +98,33 @@ export const PayoutPage = () => (
     list={{ title: 'Payouts', folder: 'payouts' }}
     path={(id) => `${PAYOUT_BATCHES}/${encodeURIComponent(id)}`}
     title={({ total_amount, currency }) => `${total_amount} ${currency}`}
-    actions={(batch) => (
-      <>
-        {batch.status === 'pending_approval' && (
-          <Decide resource={`/payout-batches/${batch.batch_id}`} sum={sumOf(batch)} />
-        )}
-        <Actions batch={batch} />
-      </>
-    )}
+    actions={(batch) => {
+      const decidable = decidableOf(batch);
+      return (
+        <>
+          {decidable && <Decide {...decidable} sum={sumOf(batch)} />}
+          <Actions batch={batch} />
+        </>
+      );
+    }}
   >
-    {(batch) => (
-      <>
-        {batch.status === 'pending_approval' && (
-          <Alert color="orange" variant="outline" title="Waits for approval">
-            Somebody else has to approve it: whoever created, edited or submitted it may not.
-          </Alert>
-        )}
-        <Facts facts={factsOf(batch)} />
-        {batch.status === 'pending_approval' && <Signed resource={`/payout-batches/${batch.batch_id}`} />}
-        <Section title="Items">
-          {batch.failed_count > 0 && <FailedRows batch={batch} />}
-          <PayoutItems batch={batch} />
-        </Section>
-      </>
-    )}
+    {(batch) => {
+      const decidable = decidableOf(batch);
+      return (
+        <>
+          {batch.status === 'pending_approval' && (
+            <Alert color="orange" variant="outline" title="Waits for approval">
+              Somebody else has to approve it: whoever created, edited or submitted it may not.
+            </Alert>
+          )}
+          <Facts facts={factsOf(batch)} />
+          {decidable && <Signed {...decidable} />}
+          <Section title="Items">
+            {batch.failed_count > 0 && <FailedRows batch={batch} />}
+            <PayoutItems batch={batch} />
+          </Section>
+        </>
+      );
+    }}
   </Detail>
 );

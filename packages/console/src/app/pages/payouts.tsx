@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { LISTS } from '../ahead.ts';
 import { AmountText, CopyId, Maybe, NETWORK_NAMES, Status, Time } from '../format.tsx';
-import { List, type ListDefinition } from '../list.tsx';
+import { List, type ListDefinition, MADE } from '../list.tsx';
 import { useMay, usePlace } from '../place.ts';
 import { FirstPayout } from './sandbox/first-rows.tsx';
 
@@ -50,6 +50,7 @@ const PAYOUTS: ListDefinition<PayoutBatch> = {
       ],
     },
     { name: 'currency', label: 'Currency', options: ['USDT', 'USDC'] },
+    ...MADE,
   ],
   empty: {
     text: 'No payouts yet. A file with a row for each recipient makes the first one, here or from the command line:',

@@ -3,12 +3,11 @@ import { LISTS } from '../ahead.ts';
 import { Action, Detail, Facts } from '../detail.tsx';
 import { OnChain } from '../explorer.tsx';
 import { Amount, amountText, CopyId, Maybe, NETWORK_NAMES, Status, Time, wordsOf } from '../format.tsx';
-import { List, type ListDefinition } from '../list.tsx';
+import { List, type ListDefinition, MADE } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
 import { Decide, Signed } from './decide.tsx';
 import { ClaimAsPayer } from './sandbox/payer.tsx';
-import { useWaiting } from './waiting.ts';
 
 const PATH = LISTS.refunds;
 
@@ -39,6 +38,7 @@ const REFUNDS: ListDefinition<Refund> = {
       label: 'Status',
       options: ['pending', 'processing', 'succeeded', 'failed', 'canceled'],
     },
+    ...MADE,
   ],
   empty: {
     text: 'No refunds yet. A payment that received money can be refunded on its page, or so:',
@@ -69,43 +69,49 @@ const factsOf = (refund: Refund) =>
     ['Completed', <Time key="completed" at={refund.completed_at} />],
   ] as const;
 
+/** Waits for approval, or is approved and not paid: the signer may still wait for signatures. */
+const DECIDABLE = new Set(['pending', 'processing']);
+
+/** Where approvers may have something to decide or to sign. */
+const decidableOf = ({ refund_id: id, address, status }: Refund) =>
+  address !== null && DECIDABLE.has(status) ? { resource: `/refunds/${encodeURIComponent(id)}` } : undefined;
+
 export function RefundPage() {
   const mayCancel = useMay('refund');
   const mayApprove = useMay('approve');
-  const waiting = new Set(useWaiting().data?.refunds.map(({ refund_id }) => refund_id));
   return (
     <Detail<Refund>
       list={{ title: 'Refunds', folder: 'refunds' }}
       path={(id) => `${PATH}/${encodeURIComponent(id)}`}
       title={({ amount, currency }) => amountText(amount, currency)}
-      actions={({ status, refund_id, ...refund }) => (
-        <>
-          {waiting.has(refund_id) && (
-            <Decide
-              resource={`/refunds/${encodeURIComponent(refund_id)}`}
-              sum={amountText(refund.amount, refund.currency)}
-            />
-          )}
-          {refund.address === null && status === 'pending' && <ClaimAsPayer refund={refund_id} />}
-          {mayCancel && status === 'pending' && (
-            <Action
-              label="Cancel"
-              question="Cancel this refund? Its money goes back to where the money of the payment is."
-              path={`${PATH}/${encodeURIComponent(refund_id)}/cancel`}
-              isDangerous
-            />
-          )}
-        </>
-      )}
+      actions={(refund) => {
+        const { status, refund_id: id, address } = refund;
+        const decidable = decidableOf(refund);
+        return (
+          <>
+            {decidable && <Decide {...decidable} sum={amountText(refund.amount, refund.currency)} />}
+            {address === null && status === 'pending' && <ClaimAsPayer refund={id} />}
+            {mayCancel && status === 'pending' && (
+              <Action
+                label="Cancel"
+                question="Cancel this refund? Its money goes back to where the money of the payment is."
+                path={`${PATH}/${encodeURIComponent(id)}/cancel`}
+                isDangerous
+              />
+            )}
+          </>
+        );
+      }}
     >
-      {(refund) => (
-        <>
-          <Facts facts={factsOf(refund)} />
-          {mayApprove && waiting.has(refund.refund_id) && (
-            <Signed resource={`/refunds/${encodeURIComponent(refund.refund_id)}`} />
-          )}
-        </>
-      )}
+      {(refund) => {
+        const decidable = decidableOf(refund);
+        return (
+          <>
+            <Facts facts={factsOf(refund)} />
+            {mayApprove && decidable && <Signed {...decidable} />}
+          </>
+        );
+      }}
     </Detail>
   );
 }

@@ -2,9 +2,8 @@ import { Alert, Anchor, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { Detail, Facts, Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
 import { CopyId, Maybe, Status, Time } from '../format.tsx';
-import { useMay, useMembership, usePlace } from '../place.ts';
+import { usePlace } from '../place.ts';
 import { HttpStatus, type LoggedRequest } from './request-parts.tsx';
-import { WhoMayRead } from './who-may.tsx';
 
 interface Body {
   bytes: number;
@@ -183,12 +182,8 @@ const factsOf = (request: RequestDetails) =>
     ['X-Request-Id', request.request_id !== request.id && <CopyId key="id" id={request.request_id} />],
   ] as const;
 
-/** Why a role reads nothing here is said instead. */
 export function RequestPage() {
   const { merchant } = usePlace();
-  const mayRead = useMay('see_requests');
-  const membership = useMembership();
-  if (membership !== undefined && !mayRead) return <WhoMayRead merchants={[membership]} />;
   return (
     <Detail<RequestDetails>
       list={LIST}

@@ -1,9 +1,7 @@
-import { Stack, Title } from '@mantine/core';
 import { CopyId, Maybe, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
-import { useMay, useMembership, usePlace } from '../place.ts';
+import { usePlace } from '../place.ts';
 import { HttpStatus, type LoggedRequest } from './request-parts.tsx';
-import { WhoMayRead } from './who-may.tsx';
 
 const REFUSALS = ['headers', 'signature', 'timestamp', 'ended', 'nonce'];
 
@@ -47,16 +45,5 @@ const definitionOf = (path: string): ListDefinition<LoggedRequest> => ({
 /** API requests that keys of the store have signed. */
 export function RequestsPage() {
   const { merchant, store } = usePlace();
-  const mayRead = useMay('see_requests');
-  const membership = useMembership();
-  if (membership !== undefined && !mayRead)
-    return (
-      <Stack>
-        <Title order={1} size="h2">
-          Request log
-        </Title>
-        <WhoMayRead merchants={[membership]} />
-      </Stack>
-    );
   return <List definition={definitionOf(`/console/api/merchants/${merchant}/stores/${store}/requests`)} />;
 }

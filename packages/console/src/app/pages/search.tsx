@@ -1,4 +1,4 @@
-import { Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
@@ -40,18 +40,34 @@ function Results({ text }: { text: string }) {
   const query = useQuery({
     queryKey: ['search', place, text],
     queryFn: ({ signal }) =>
-      call<{ data: Found[] }>(
+      call<{ data: Found[]; cut: Kind[] }>(
         pathWith(`/console/api/merchants/${place.merchant}/stores/${place.store}/search`, { q: text }),
         { signal },
       ),
   });
   if (query.error !== null) return <Trouble error={query.error} retry={() => void query.refetch()} />;
   if (query.isPending) return <Skeleton height={120} aria-label="Loading" />;
-  if (query.data.data.length === 0)
+  const { data, cut } = query.data;
+  return (
+    <>
+      {cut.length > 0 && (
+        <Alert color="orange" variant="outline" title="There may be more" role="status">
+          Looking took too long among these: {cut.map((kind) => `${kind}s`).join(', ')}. Search again later,
+          or by an id.
+        </Alert>
+      )}
+      {(data.length > 0 || cut.length === 0) && <FoundRows rows={data} />}
+    </>
+  );
+}
+
+function FoundRows({ rows }: { rows: Found[] }) {
+  const place = usePlace();
+  if (rows.length === 0)
     return (
       <Text>
         Nothing of this store has this name. Names of orders and customers, e-mail addresses and addresses are
-        looked for whole; of an id its first letters are enough.
+        looked for whole, amounts to the last digit; of an id its first letters are enough.
       </Text>
     );
   return (
@@ -62,7 +78,7 @@ function Results({ text }: { text: string }) {
         idOf: ({ kind, id }) => `${kind}s/${id}`,
         linkOf: ({ kind, id }) => `${kind}s/${encodeURIComponent(id)}`,
       }}
-      rows={query.data.data}
+      rows={rows}
       place={place}
     />
   );
@@ -88,7 +104,8 @@ export function SearchPage() {
             key={q}
             name="q"
             type="search"
-            label="An id or its beginning, an order, a customer, an e-mail address, an address, a transaction"
+            label="An id or its beginning, an order, a customer, an e-mail address, an address, a transaction, or an amount"
+            description="Such as 12.50, or 12.50 USDT: payments of it, and payouts that pay it in all or to somebody."
             defaultValue={q}
             maxLength={256}
             autoComplete="off"

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { CopyId, IsoTime, Status } from '../format.tsx';
 import type { Column } from '../list.tsx';
 import type { Store } from '../me.ts';
@@ -6,8 +7,12 @@ import { useMay, usePlace } from '../place.ts';
 import { storeStatus } from '../session.ts';
 import { WholeList } from '../whole-list.tsx';
 
-const COLUMNS: readonly Column<Store>[] = [
-  { title: 'Name', cell: ({ name }) => name },
+const columnsFor = (merchant: string, mayEdit: boolean): Column<Store>[] => [
+  {
+    title: 'Name',
+    cell: ({ name, store_id }) =>
+      mayEdit ? <Link to={`/${merchant}/${store_id}/settings`}>{name}</Link> : name,
+  },
   { title: 'Status', cell: (store) => <Status name={storeStatus(store)} /> },
   { title: 'Channel', cell: ({ channel_type }) => channel_type },
   { title: 'Created', cell: ({ created_at }) => <IsoTime at={created_at} /> },
@@ -17,14 +22,14 @@ const COLUMNS: readonly Column<Store>[] = [
 /** The stores of the merchant: who runs this installation reviews new ones. */
 export function StoresPage() {
   const { merchant } = usePlace();
-  const mayAsk = useMay('edit_stores');
+  const mayEdit = useMay('edit_stores');
   return (
     <WholeList
       title="Stores"
       path={`/console/api/merchants/${merchant}/stores`}
       idOf={({ store_id }) => store_id}
-      columns={COLUMNS}
-      actions={mayAsk && <NewStore merchant={merchant} />}
+      columns={columnsFor(merchant, mayEdit)}
+      actions={mayEdit && <NewStore merchant={merchant} />}
       empty="No stores yet."
     />
   );

@@ -1,12 +1,17 @@
 import type { Subscription } from '@florin/contract/schemas';
-import { Text } from '@mantine/core';
+import { NativeSelect, Text } from '@mantine/core';
 import { LISTS } from '../ahead.ts';
+import { pathWith } from '../api.ts';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
+import { textOf } from '../form.ts';
+import { FormDialog } from '../form-dialog.tsx';
 import { amountText, CopyId, Maybe, Status, Time } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
+import { PageOfInvoice } from './payer-page.tsx';
+import { PortalLink } from './portal-link.tsx';
 import { FirstSubscription } from './sandbox/first-rows.tsx';
 import { AuthorizeAsPayer } from './sandbox/payer.tsx';
 
@@ -49,12 +54,72 @@ const SUBSCRIPTIONS: ListDefinition<Subscription> = {
 
 export const SubscriptionsPage = () => <List definition={SUBSCRIPTIONS} />;
 
+/** Their present period is the last one that was paid, or the trial. */
+const PAID = new Set(['trialing', 'active']);
 const ENDED = new Set(['canceled', 'incomplete_expired']);
+
+/** Cancels at once, or at the end of the period. An `incomplete` subscription has no period: it ends at once. */
+function CancelForm({
+  subscription: { id, status, current_period_end: end },
+}: {
+  subscription: Subscription;
+}) {
+  const hasPeriod = status !== 'incomplete';
+  return (
+    <FormDialog
+      label="Cancel…"
+      title="Cancel the subscription"
+      submit="Cancel it"
+      names={['cancel_at_period_end']}
+      fields={(errorOf) => (
+        <>
+          {hasPeriod && (
+            <NativeSelect
+              name="when"
+              label="When"
+              data={[
+                { value: 'period_end', label: 'At the end of the period' },
+                { value: 'now', label: 'Now' },
+              ]}
+              error={errorOf('cancel_at_period_end')}
+              data-autofocus
+            />
+          )}
+          {PAID.has(status) && (
+            <Text size="sm">
+              The present period ends <Time at={end} />.
+            </Text>
+          )}
+          <Text size="sm">
+            Once it has ended, nothing more is charged. What was paid is not given back; money that is on its
+            way is waited for.
+          </Text>
+        </>
+      )}
+      send={(fields) => ({
+        path: `${PATH}/${encodeURIComponent(id)}/cancel`,
+        body: textOf(fields, 'when') === 'period_end' ? { cancel_at_period_end: true } : {},
+      })}
+    />
+  );
+}
 
 const factsOf = (subscription: Subscription) =>
   [
     ['Status', <Status key="status" name={subscription.status} />],
-    ['Customer', subscription.customer],
+    [
+      'Customer',
+      subscription.customer_object && (
+        <ResourceLink folder="customers" id={subscription.customer_object.id}>
+          {subscription.customer}
+        </ResourceLink>
+      ),
+    ],
+    [
+      'Newest invoice',
+      subscription.latest_invoice && <ResourceLink folder="invoices" id={subscription.latest_invoice} />,
+    ],
+    ["Payer's page", <PageOfInvoice key="page" invoice={subscription.latest_invoice_object} />],
     ['Description', subscription.description],
     ['Period begins', <Time key="begins" at={subscription.current_period_start} />],
     ['Period ends', <Time key="ends" at={subscription.current_period_end} />],
@@ -74,23 +139,27 @@ export function SubscriptionPage() {
   return (
     <Detail<Subscription>
       list={{ title: 'Subscriptions', folder: 'subscriptions' }}
-      path={(id) => `${PATH}/${encodeURIComponent(id)}`}
+      path={(id) => pathWith(`${PATH}/${encodeURIComponent(id)}`, { expand: 'latest_invoice,customer' })}
       title={({ customer }) => <Maybe>{customer}</Maybe>}
-      actions={({ id, status }) =>
-        !ENDED.has(status) && (
-          <>
-            <AuthorizeAsPayer subscription={id} />
-            {mayCancel && (
-              <Action
-                label="Cancel"
-                question="Cancel this subscription? Nothing more is charged."
-                path={`${PATH}/${id}/cancel`}
-                isDangerous
-              />
-            )}
-          </>
-        )
-      }
+      actions={(subscription) => (
+        <>
+          <PortalLink customer={subscription.customer} />
+          {!ENDED.has(subscription.status) && (
+            <>
+              <AuthorizeAsPayer subscription={subscription.id} />
+              {mayCancel && subscription.cancel_at !== undefined && (
+                <Action
+                  label="Do not cancel"
+                  question="Go on with this subscription, as if it had not been canceled?"
+                  path={`${PATH}/${encodeURIComponent(subscription.id)}/update`}
+                  body={{ cancel_at: null }}
+                />
+              )}
+              {mayCancel && <CancelForm subscription={subscription} />}
+            </>
+          )}
+        </>
+      )}
     >
       {(subscription) => (
         <>

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../api.ts';
 import { Action } from '../detail.tsx';
-import { textOf } from '../form.ts';
-import { FormDialog } from '../form-dialog.tsx';
+import { emailOf, textOf } from '../form.ts';
+import { FormDialog, Seen } from '../form-dialog.tsx';
 import { Status } from '../format.tsx';
-import { Invitation, linkOf } from '../invitation.tsx';
+import { type Invited, InvitedBy, invitedOf } from '../invitation.tsx';
 import type { Column } from '../list.tsx';
-import { usePlace } from '../place.ts';
+import { useMembership, usePlace } from '../place.ts';
 import { meQuery } from '../session.ts';
 import { WholeList } from '../whole-list.tsx';
 import { KeysOfUser } from './keys-of-user.tsx';
@@ -23,9 +23,14 @@ interface User {
 
 const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'];
 
-/** The roles that a person may give. Admins give neither `owner` nor `approver`. */
-const rolesFor = (own: string): string[] =>
-  own === 'admin' ? ROLES.filter((role) => role !== 'owner' && role !== 'approver') : ROLES;
+/**
+ * The roles that a person may give and take: an owner all of them, an admin neither `owner` nor `approver`. An operator of the
+ * installation, who may invite the first owner, does so on the page of merchants.
+ */
+function rolesFor(own: string): string[] {
+  if (own === 'owner') return ROLES;
+  return own === 'admin' ? ROLES.filter((role) => role !== 'owner' && role !== 'approver') : [];
+}
 
 /** Who has gone, once the list is without them: what they know stays on the page until somebody has read it. */
 function Gone({ user, path, close }: { user: User; path: string; close: () => void }) {
@@ -59,10 +64,10 @@ const RoleField = ({ chosen, own, error }: { chosen: string; own: string; error:
   <NativeSelect name="role" label="Role" defaultValue={chosen} data={rolesFor(own)} error={error} />
 );
 
-const Invite = ({ path, own, show }: Omit<Acting, 'remove'> & { show: (link: string) => void }) => (
+const Invite = ({ path, own, show }: Omit<Acting, 'remove'> & { show: (invited: Invited) => void }) => (
   <FormDialog
     label="Invite"
-    submit="Make the link"
+    submit="Invite"
     isMain
     names={['email', 'role']}
     fields={(errorOf) => (
@@ -81,16 +86,16 @@ const Invite = ({ path, own, show }: Omit<Acting, 'remove'> & { show: (link: str
     )}
     send={(fields) => ({
       path,
-      body: { email: textOf(fields, 'email').trim(), role: textOf(fields, 'role') },
+      body: { email: emailOf(fields), role: textOf(fields, 'role') },
     })}
-    done={(answer) => show(linkOf(answer))}
+    done={(answer, fields) => show(invitedOf(answer, emailOf(fields)))}
   />
 );
 
 function UserActions({ user, path, own, remove }: Acting & { user: User }) {
   const one = `${path}/${user.user_id}`;
   // What the service would refuse is not offered.
-  if (own === 'admin' && user.role === 'owner') return null;
+  if (!rolesFor(own).includes(user.role)) return null;
   return (
     <Group gap="xs">
       {user.status === 'active' && (
@@ -98,8 +103,17 @@ function UserActions({ user, path, own, remove }: Acting & { user: User }) {
           label="Change role"
           submit="Save"
           names={['role']}
-          fields={(errorOf) => <RoleField chosen={user.role} own={own} error={errorOf('role')} />}
-          send={(fields) => ({ path: one, method: 'PUT', body: { role: textOf(fields, 'role') } })}
+          fields={(errorOf) => (
+            <>
+              <Seen value={user.role} />
+              <RoleField chosen={user.role} own={own} error={errorOf('role')} />
+            </>
+          )}
+          send={(fields) => ({
+            path: one,
+            method: 'PUT',
+            body: { role: textOf(fields, 'role'), seen: textOf(fields, 'seen') },
+          })}
         />
       )}
       {user.status === 'active' && user.second_factor && own === 'owner' && (
@@ -140,11 +154,15 @@ function UserActions({ user, path, own, remove }: Acting & { user: User }) {
   );
 }
 
-const columnsFor = (acting: Acting, me: string | undefined): Column<User>[] => [
+const SEEN: Column<User>[] = [
   { title: 'E-mail', cell: ({ email }) => email },
   { title: 'Role', cell: ({ role }) => role },
   { title: 'Status', cell: ({ status }) => <Status name={status} /> },
   { title: 'Second factor', cell: ({ second_factor }) => (second_factor ? 'yes' : 'no') },
+];
+
+const columnsFor = (acting: Acting, me: string | undefined): Column<User>[] => [
+  ...SEEN,
   {
     title: 'Changes',
     cell: (user) => (user.user_id === me ? 'you' : <UserActions user={user} {...acting} />),
@@ -156,19 +174,20 @@ export function TeamPage() {
   const place = usePlace();
   const me = useQuery(meQuery).data;
   const path = `/console/api/merchants/${place.merchant}/users`;
-  const [link, show] = useState<string>();
+  const [invited, show] = useState<Invited>();
   const [gone, setGone] = useState<User>();
-  const own = me?.merchants.find(({ merchant_id }) => merchant_id === place.merchant)?.role ?? '';
+  const own = useMembership()?.role ?? '';
+  const assigns = rolesFor(own).length > 0;
   return (
     <WholeList
       title="Team"
       path={path}
       idOf={({ user_id, status }: User) => `${user_id} ${status}`}
-      columns={columnsFor({ path, own, remove: setGone }, me?.user_id)}
-      actions={<Invite path={path} own={own} show={show} />}
+      columns={assigns ? columnsFor({ path, own, remove: setGone }, me?.user_id) : SEEN}
+      actions={assigns && <Invite path={path} own={own} show={show} />}
       notice={
         <>
-          {link !== undefined && <Invitation link={link} close={() => show(undefined)} />}
+          {invited !== undefined && <InvitedBy invited={invited} close={() => show(undefined)} />}
           {gone !== undefined && <Gone user={gone} path={path} close={() => setGone(undefined)} />}
         </>
       }

@@ -6,10 +6,21 @@ import { useMay, usePlace } from '../place.ts';
 const REFRESH_MS = 10_000;
 
 interface Waiting {
-  payout_batches: PayoutBatch[];
-  refunds: Refund[];
+  /** The merchant's time, in Unix seconds. */
+  now: number;
+  /** Those that end first at the beginning. */
+  payout_batches: (PayoutBatch & Ending)[];
+  refunds: (Refund & Ending)[];
   /** More wait than are shown. */
   has_more: boolean;
+  /** Approved, and not paid before somebody signs again whose signature counts no more. */
+  payout_batches_to_sign: PayoutBatch[];
+  refunds_to_sign: Refund[];
+}
+
+export interface Ending {
+  /** When it is rejected or canceled, unless it is approved. */
+  ends_at: number;
 }
 
 /** Payouts and refunds of the merchant that wait for approval. People who may not approve send no request for them. */

@@ -82,8 +82,8 @@ export function WebhookSecret() {
     refetchInterval: REFRESH_MS,
   });
   const error = signing.error ?? keys.error;
-  if (error !== null) return <Trouble error={error} />;
-  if (signing.data === undefined || keys.data === undefined) return null;
+  const failure = error !== null && <Trouble error={error} />;
+  if (signing.data === undefined || keys.data === undefined) return failure;
   const { key_id, signing_key_id, is_old_secret, old_secret_until } = signing.data;
   const all = keys.data.data;
   const shown = (id: string) => (
@@ -93,6 +93,7 @@ export function WebhookSecret() {
   );
   return (
     <Section title="Signing secret">
+      {failure}
       {key_id === null ? (
         <Text>No key signs webhooks yet: the first API key of the store does.</Text>
       ) : (

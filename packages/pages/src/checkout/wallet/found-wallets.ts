@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { DueWallet } from '../../views/checkout.ts';
 import type { Provider, StandardWallet, TronProvider } from './run.ts';
 
 interface Announced {
@@ -78,7 +77,7 @@ const withWallet = <W extends Announced>(known: readonly W[], wallet: W): readon
  *
  * @param isWanted whether the page has anything to pay by them
  */
-export function useEthereumWallets(isWanted: boolean): Found<EthereumWallet> {
+function useEthereumWallets(isWanted: boolean): Found<EthereumWallet> {
   const [wallets, setWallets] = useState<readonly EthereumWallet[]>([]);
   useEffect(() => {
     if (!isWanted) return;
@@ -139,8 +138,11 @@ function useStandardWallets(chain: string | null): Found<FoundWallet> {
   return { wallets, isAlone: useAlone(chain !== null, wallets.length) };
 }
 
-/** The wallets of this browser that pay what is due. */
-export function useFoundWallets(wanted: DueWallet | null): Found<FoundWallet> {
+/** Of which kind, and on which chain where that matters. */
+type WantedWallet = { kind: 'ethereum' | 'tron' } | { kind: 'solana'; chain: string };
+
+/** The wallets of this browser that pay what is due, or may be charged. */
+export function useFoundWallets(wanted: WantedWallet | null): Found<FoundWallet> {
   const ethereum = useEthereumWallets(wanted?.kind === 'ethereum');
   const tron = useTronWallets(wanted?.kind === 'tron');
   const solana = useStandardWallets(wanted?.kind === 'solana' ? wanted.chain : null);

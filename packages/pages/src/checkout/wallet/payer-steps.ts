@@ -22,6 +22,8 @@ export class Halt extends Error {
 export class Stopped extends Error {}
 
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Accounts of Ethereum are spelled in two ways. */
+export const isSame = (a: unknown, b: string) => String(a).toLowerCase() === b.toLowerCase();
 export const shorten = (account: string) => `${account.slice(0, 6)}…${account.slice(-4)}`;
 
 export function unitsOf(amount: string): bigint {
@@ -29,8 +31,18 @@ export function unitsOf(amount: string): bigint {
   return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
 }
 
+/** As the page writes amounts: two digits after the point or more, and not three, which read as thousands. */
+export function decimalOf(units: bigint): string {
+  const digits = String(units).padStart(DECIMALS + 1, '0');
+  const fraction = digits.slice(-DECIMALS).replace(/0{1,4}$/, '');
+  return `${digits.slice(0, -DECIMALS)}.${fraction.length === 3 ? `${fraction}0` : fraction}`;
+}
+
 export const codeOf = (error: unknown): unknown =>
   Object(error).code ?? Object(error).data?.originalError?.code;
+
+/** The word for an account that cannot pay the network's fee; on Tron energy would do as well. */
+export const feeWord = (coin: string): WalletWord => (coin === 'TRX' ? 'no_energy' : 'no_gas');
 
 /** A wallet's error in words. `coin`: of the network's fees. */
 export function wordsOf(error: unknown, account: string, coin: string): [WalletWord, WalletValues] {
@@ -43,7 +55,7 @@ export function wordsOf(error: unknown, account: string, coin: string): [WalletW
   if (code === -32002) return ['busy', {}];
   if (code === 4100) return ['wrong_account', { account: shorten(account) }];
   if (code === 4900 || code === 4901 || /invalidated|disconnected/i.test(text)) return ['gone', {}];
-  if (/insufficient funds/i.test(text)) return ['no_gas', { account: shorten(account), coin }];
+  if (/insufficient funds/i.test(text)) return [feeWord(coin), { account: shorten(account), coin }];
   return ['error', { reason: text.slice(0, REASON_MAX) }];
 }
 
@@ -106,7 +118,8 @@ export async function readTransaction(run: BuiltRun, account: string): Promise<s
   if ('isChanged' in found) throw new Halt('changed');
   if ('transaction' in found) return found.transaction;
   const lacking = { account: shorten(account) };
-  if (found.short === 'fee') throw new Halt('no_gas', { ...lacking, coin: found.coin });
+  if ('refused' in found) throw new Halt('token_refuses', lacking);
+  if (found.short === 'fee') throw new Halt(feeWord(found.coin), { ...lacking, coin: found.coin });
   throw new Halt('no_token', { ...lacking, balance: found.held, amount: `${due.amount}\u00a0${due.token}` });
 }
 

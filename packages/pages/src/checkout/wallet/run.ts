@@ -68,6 +68,8 @@ export interface BuiltRun extends PageRun {
 export interface SolanaRun extends BuiltRun {
   due: WalletDue<'solana'>;
   wallet: StandardWallet;
+  /** As the wallet standard names it. */
+  chain: string;
 }
 
 export interface TronRun extends BuiltRun {

@@ -6,19 +6,10 @@ import type { WalletSteps, WalletWord } from './run.ts';
 export const POLL_EVERY_MS = 3_000;
 /** Polls in a row that do not find a transaction, before that is said. */
 export const MISSED_MAX = 20;
-const DECIMALS = 6;
 const WORD = 64;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 export const wordOf = (hex: string) => hex.replace(/^0x/, '').toLowerCase().padStart(WORD, '0');
-export const isSame = (a: unknown, b: string) => String(a).toLowerCase() === b.toLowerCase();
-
-/** As the page writes amounts: two digits after the point or more, and not three, which read as thousands. */
-export function decimalOf(units: bigint): string {
-  const digits = String(units).padStart(DECIMALS + 1, '0');
-  const fraction = digits.slice(-DECIMALS).replace(/0{1,4}$/, '');
-  return `${digits.slice(0, -DECIMALS)}.${fraction.length === 3 ? `${fraction}0` : fraction}`;
-}
 
 export async function ask(
   run: WalletSteps,

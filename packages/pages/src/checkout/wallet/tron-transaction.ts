@@ -1,8 +1,9 @@
+import { base58Value } from './base58.ts';
 import { hexOf } from './payer-steps.ts';
 
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const TYPE_URL = 'type.googleapis.com/protocol.TriggerSmartContract';
 const TRANSFER = 'a9059cbb';
+const APPROVE = '095ea7b3';
 const WORD = 64;
 /** Hex digits of an address with its `41`, and of its checksum behind. */
 const ADDRESS = 42;
@@ -19,12 +20,16 @@ interface Payment {
   units: bigint;
 }
 
-/** The 21 bytes of an address, in hex. The page has it from the server, which has checked its sum. */
-function hexOfAddress(address: string): string {
-  let value = 0n;
-  for (const one of address) value = value * 58n + BigInt(Math.max(0, ALPHABET.indexOf(one)));
-  return value.toString(16).padStart(CHECKED, '0').slice(0, ADDRESS);
+/** Of a contract; `data` in hex. */
+interface Call {
+  from: string;
+  contract: string;
+  data: string;
 }
+
+/** The 21 bytes of an address, in hex. */
+export const hexOfAddress = (address: string): string =>
+  base58Value(address).toString(16).padStart(CHECKED, '0').slice(0, ADDRESS);
 
 /** A field of a protobuf message: a number, or bytes in hex. */
 function field(number: number, value: number | string): string {
@@ -62,15 +67,26 @@ async function sha256(hex: string): Promise<string> {
   return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))).slice(2);
 }
 
+const amountCall = (selector: string, to: string, units: bigint) =>
+  selector + hexOfAddress(to).slice(2).padStart(WORD, '0') + units.toString(16).padStart(WORD, '0');
+
+/** The transaction that pays exactly that, as `callTransaction`. */
+export const dueTransaction = (built: unknown, { from, to, token, units }: Payment) =>
+  callTransaction(built, { from, contract: token, data: amountCall(TRANSFER, to, units) });
+
+/** The transaction by which `to` may take exactly that much, as `callTransaction`. */
+export const approvalTransaction = (built: unknown, { from, to, token, units }: Payment) =>
+  callTransaction(built, { from, contract: token, data: amountCall(APPROVE, to, units) });
+
 /**
- * The transaction that pays exactly that and does nothing else, made anew: of what the server built, the block that it refers to, its times
+ * The transaction that makes exactly that call and does nothing else, made anew: of what the server built, the block that it refers to, its times
  * and its fee limit alone are taken. A wallet that rebuilds it, signs its bytes or signs its id signs the same.
  *
  * @returns undefined where the server has built another one
  */
-export async function dueTransaction(
+async function callTransaction(
   built: unknown,
-  { from, to, token, units }: Payment,
+  { from, contract: called, data }: Call,
 ): Promise<TronTransaction | undefined> {
   const { raw_data: raw, raw_data_hex: rawHex } = Object(built);
   const {
@@ -83,9 +99,7 @@ export async function dueTransaction(
   if (!isHex(bytes, 4) || !isHex(hash, 16)) return undefined;
   if (!isTime(expiration) || !isTime(timestamp) || !isTime(feeLimit)) return undefined;
   if (feeLimit > FEE_LIMIT_MAX || expiration - timestamp > VALID_MS_MAX) return undefined;
-  const [owner, contract] = [hexOfAddress(from), hexOfAddress(token)];
-  const data =
-    TRANSFER + hexOfAddress(to).slice(2).padStart(WORD, '0') + units.toString(16).padStart(WORD, '0');
+  const [owner, contract] = [hexOfAddress(from), hexOfAddress(called)];
   const value = { data, owner_address: owner, contract_address: contract };
   const expected = {
     contract: [{ parameter: { value, type_url: TYPE_URL }, type: 'TriggerSmartContract' }],

@@ -168,7 +168,7 @@ async function begin(wallet: FoundWallet, due: WalletDue, turn: Turn, page: Page
     const readTransfer = (account: string) => call<WalletTransfer>('wallet-transfer', { ...asked, account });
     if (wallet.kind === 'solana' && isOf('solana', due)) {
       const { payBySolana } = await import('./solana.ts');
-      await payBySolana({ ...run, due, wallet: wallet.wallet, readTransfer });
+      await payBySolana({ ...run, due, wallet: wallet.wallet, chain: due.wallet.chain, readTransfer });
     } else if (wallet.kind === 'tron' && isOf('tron', due)) {
       const { payByTron } = await import('./tron.ts');
       const { provider, isOld } = wallet;

@@ -25,15 +25,22 @@ const APPS: Record<DueWallet['kind'], readonly App[]> = {
       linkTo: ({ href }) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(href)}`,
     },
   ],
-  tron: [],
+  tron: [
+    {
+      name: 'TronLink',
+      linkTo: ({ href: url }) => {
+        const order = { url, action: 'open', protocol: 'TronLink', version: '1.0' };
+        return `tronlinkoutside://pull.activity?param=${encodeURIComponent(JSON.stringify(order))}`;
+      },
+    },
+  ],
   solana: [
     { name: 'Phantom', linkTo: (url) => `https://phantom.app/ul/browse/${browsing(url)}` },
     { name: 'Solflare', linkTo: (url) => `https://solflare.com/ul/v1/browse/${browsing(url)}` },
   ],
 };
 
-/** Those that can be charged. */
-export const APP_NAMES = APPS.ethereum.map(({ name }) => name);
+export const APP_NAMES = Object.values(APPS).flatMap((apps) => apps.map(({ name }) => name));
 
 interface Texts {
   summary: string;
@@ -51,7 +58,7 @@ export function WalletApps({
   kind: DueWallet['kind'];
   texts: Texts;
 }) {
-  if (!isAlone || APPS[kind].length === 0 || !matchMedia('(pointer: coarse)').matches) return null;
+  if (!isAlone || !matchMedia('(pointer: coarse)').matches) return null;
   const here = new URL(location.href);
   return (
     <details class="gap">

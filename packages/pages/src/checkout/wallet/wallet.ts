@@ -1,11 +1,21 @@
-import { checkShown, Halt, hexOf, prove, Stopped, shorten, unitsOf, wait, wordsOf } from './payer-steps.ts';
+import {
+  checkShown,
+  decimalOf,
+  Halt,
+  hexOf,
+  isSame,
+  prove,
+  Stopped,
+  shorten,
+  unitsOf,
+  wait,
+  wordsOf,
+} from './payer-steps.ts';
 import type { WalletRun } from './run.ts';
 import {
   ask,
   chooseChain,
   connect,
-  decimalOf,
-  isSame,
   lossOf,
   MISSED_MAX,
   POLL_EVERY_MS,

@@ -1,11 +1,11 @@
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
-import { type EthereumWallet, useEthereumWallets } from '../../checkout/wallet/found-wallets.ts';
+import { useFoundWallets } from '../../checkout/wallet/found-wallets.ts';
 import { toneOf } from '../../checkout/wallet/tones.ts';
 import { WalletApps } from '../../checkout/wallet/wallet-apps.tsx';
 import { Note, Rows } from '../../design/parts.tsx';
 import { type Translate, translator } from '../../texts.ts';
-import { type Chosen, shownTerms, useMandate } from './use-mandate.ts';
+import { type Choice as Choosing, type Chosen, optionOf, shownTerms, useMandate } from './use-mandate.ts';
 import type { WalletData } from './wallet-data.ts';
 
 interface Part {
@@ -16,9 +16,12 @@ interface Part {
 
 /** What the wallet would allow, as it stands in what it signs. */
 function Terms({ data, t, isBusy, chosen, give }: Part & { chosen: Chosen; give: () => void }) {
-  const { wallet, terms } = chosen;
+  const { wallet, wallets, terms, token } = chosen;
   const name = wallet.name;
+  const { kind } = wallets;
   const isSigned = terms.offer.steps[0].kind === 'permit';
+  const isBuilt = kind !== 'ethereum';
+  const isOurs = kind === 'solana';
   const shown = shownTerms(chosen, data, t);
   const exact = (name: keyof typeof shown) => (
     <bdi key={name} data-exact={name}>
@@ -33,34 +36,44 @@ function Terms({ data, t, isBusy, chosen, give }: Part & { chosen: Chosen; give:
           [t('terms_count'), exact('count')],
           [t('terms_end'), exact('end')],
           [t('terms_approval'), exact('approval')],
-          [t('terms_spender'), exact('spender')],
+          [t(isOurs ? 'terms_delegate' : 'terms_spender'), exact('spender')],
         ]}
       />
-      <p class="small quiet">{t('terms_use')}</p>
-      <p class="small quiet">{t(isSigned ? 'terms_text_signed' : 'terms_text', { wallet: name })}</p>
+      {/* What a network does not keep is said as loudly as the limit itself. */}
+      {isOurs ? <Note tone="warn">{t('terms_kept_here')}</Note> : null}
+      <p class="small quiet">{t(isOurs ? 'terms_use_delegate' : 'terms_use', { token })}</p>
+      <p class="small quiet">
+        {t(isSigned ? 'terms_text_signed' : isBuilt ? 'terms_text_fee' : 'terms_text', { wallet: name })}
+      </p>
       <button type="button" disabled={isBusy} onClick={give}>
-        {t(isSigned ? 'terms_sign' : 'terms_confirm', { wallet: name })}
+        {t(isSigned ? 'terms_sign' : isBuilt ? 'terms_sign_approve' : 'terms_confirm', { wallet: name })}
       </button>
     </>
   );
 }
 
-/** A choice of tokens, if there is one, and the wallets that were found. */
-function Choice(
-  props: Part & { found: readonly EthereumWallet[]; begin: (wallet: EthereumWallet, token: string) => void },
-) {
-  const { data, t, isBusy, found, begin } = props;
-  const { options } = data.wallets;
-  const [token, setToken] = useState(options[0]?.token ?? '');
+const optionsOf = ({ wallets }: WalletData) =>
+  wallets.flatMap((one) =>
+    one.options.map(({ token }) => ({ id: optionOf(token, one.network), token, wallets: one })),
+  );
+
+/** A choice of tokens and networks, if there is one, and the wallets that were found for it. */
+function Choice({ data, t, isBusy, begin }: Part & { begin: (choice: Choosing) => void }) {
+  const options = optionsOf(data);
+  const [id, setId] = useState(options[0]?.id);
+  const option = options.find((one) => one.id === id);
+  const { wallets: found, isAlone } = useFoundWallets(option?.wallets ?? null);
+  const { summary, text, links } = data.apps;
+  if (option === undefined) return null;
   return (
     <>
       {options.length < 2 ? null : (
         <fieldset disabled={isBusy}>
           <legend>{data.chooseText}</legend>
-          {options.map(({ token: one }) => (
-            <label class="option" key={one}>
-              <input type="radio" name="token" checked={one === token} onChange={() => setToken(one)} />
-              <span>{data.optionTexts[one]}</span>
+          {options.map((one) => (
+            <label class="option" key={one.id}>
+              <input type="radio" name="option" checked={one.id === id} onChange={() => setId(one.id)} />
+              <span>{data.optionTexts[one.id]}</span>
             </label>
           ))}
         </fieldset>
@@ -71,19 +84,32 @@ function Choice(
           class="gap wallet"
           type="button"
           disabled={isBusy}
-          onClick={() => begin(wallet, token)}
+          onClick={() => begin({ wallet, wallets: option.wallets, token: option.token })}
         >
           {wallet.icon === null ? null : <img src={wallet.icon} alt="" width={24} height={24} />}
           <span>{t('begin_with', { wallet: wallet.name })}</span>
         </button>
       ))}
+      {found.length > 0 ? null : (
+        <>
+          <Note tone="plain">{data.noneText}</Note>
+          <WalletApps
+            isAlone={isAlone}
+            kind={option.wallets.kind}
+            texts={{ summary, text, open: (name) => links[name] ?? name }}
+          />
+        </>
+      )}
     </>
   );
 }
 
 /** What was sent can be looked up, where the networks file names an explorer. */
-function TransactionLink({ sent, data, t }: Pick<Part, 'data' | 't'> & { sent: { hash: string } | null }) {
-  const { explorer } = data.wallets;
+function TransactionLink(
+  props: Pick<Part, 'data' | 't'> & { sent: { hash: string; option: string } | null },
+) {
+  const { sent, data, t } = props;
+  const explorer = optionsOf(data).find(({ id }) => id === sent?.option)?.wallets.explorer ?? null;
   if (sent === null || explorer === null) return null;
   return (
     <p class="small">
@@ -96,7 +122,6 @@ function TransactionLink({ sent, data, t }: Pick<Part, 'data' | 't'> & { sent: {
 
 function App({ data }: { data: WalletData }) {
   const t = translator(data.texts, data.language);
-  const { wallets: found, isAlone } = useEthereumWallets(true);
   const { said, sent, isBusy, isTampered, chosen, begin, give, stop } = useMandate(data, t);
   if (isTampered) {
     return (
@@ -105,24 +130,11 @@ function App({ data }: { data: WalletData }) {
       </Note>
     );
   }
-  if (found.length === 0) {
-    const { summary, text, links } = data.apps;
-    return (
-      <>
-        <Note tone="plain">{data.noneText}</Note>
-        <WalletApps
-          isAlone={isAlone}
-          kind="ethereum"
-          texts={{ summary, text, open: (name) => links[name] ?? name }}
-        />
-      </>
-    );
-  }
   const part = { data, t, isBusy };
   return (
     <>
       {chosen === null ? (
-        <Choice {...part} found={found} begin={(...choice) => void begin(...choice)} />
+        <Choice {...part} begin={(choice) => void begin(choice)} />
       ) : (
         <>
           <Terms {...part} chosen={chosen} give={() => void give(chosen)} />

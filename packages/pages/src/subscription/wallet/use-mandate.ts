@@ -1,15 +1,23 @@
 import { useRef, useState } from 'preact/hooks';
 import { FormRefused, postForm } from '../../checkout/live.ts';
-import type { EthereumWallet } from '../../checkout/wallet/found-wallets.ts';
+import type { FoundWallet } from '../../checkout/wallet/found-wallets.ts';
 import type { WalletValues, WalletWord } from '../../checkout/wallet/run.ts';
 import { dropSent, keepSent, readSent } from '../../checkout/wallet/sent-note.ts';
 import type { Translate } from '../../texts.ts';
+import type { MandateWallets } from '../../views/wallet.ts';
 import { dayText, tokensText } from '../../written.ts';
-import type { MandateOffer, MandateRun, MandateTerms } from './mandate-run.ts';
+import type {
+  MandateOffer,
+  MandateRun,
+  MandateTerms,
+  MandateWallet,
+  SentApproval,
+  SolanaMandate,
+} from './mandate-run.ts';
 import type { WalletData } from './wallet-data.ts';
 
-/** The server reads the approval from its own node, which may be a block behind the wallet's. */
-const TRIES = 6;
+/** The server reads the approval from its own node, which may be a block behind the wallet's; on Solana from a final block. */
+const TRIES = { ethereum: 6, tron: 30, solana: 30 } as const;
 const TRY_EVERY_MS = 2_000;
 
 /** By the field that the server refuses. */
@@ -26,6 +34,17 @@ const REFUSALS: Partial<Record<string, WalletWord>> = {
 /** The same before anything is signed. */
 const OFFER_REFUSALS: Partial<Record<string, WalletWord>> = {
   permit_nonce: 'permit_busy',
+  balance: 'none_held',
+  fee: 'no_gas',
+  token: 'token_refuses',
+};
+
+/** The same of an approval, which costs something: nobody pays for one in vain. */
+const APPROVAL_REFUSALS: typeof REFUSALS = {
+  ...OFFER_REFUSALS,
+  account: 'none_held',
+  balance: 'no_funds',
+  cap: 'terms_changed',
 };
 
 const STALE = new Set<WalletWord>([
@@ -35,15 +54,21 @@ const STALE = new Set<WalletWord>([
   'permit_refused',
   'permit_busy',
   'no_funds',
+  'none_held',
 ]);
 /** The wallet may still do what it was asked for. */
 const ASKED = new Set<WalletWord>(['approving', 'clearing', 'approved_wait', 'permitting', 'signing']);
 
-/** The wallet that the payer has chosen, and what it would sign. */
-export interface Chosen {
-  wallet: EthereumWallet;
+/** What a payer chooses: a wallet, and a token on a network. */
+export interface Choice {
+  wallet: FoundWallet;
+  wallets: MandateWallets;
   token: string;
-  run: MandateRun;
+}
+
+/** What the payer has chosen, and what it would sign. */
+export interface Chosen extends Choice {
+  code: MandateWallet;
   terms: MandateTerms;
 }
 
@@ -77,80 +102,125 @@ export function shownTerms(
 
 const exactText = (name: string) => document.querySelector(`[data-exact=${name}]`)?.textContent;
 
-/** Hands the signed terms in. @returns why they are refused */
-async function handIn(url: string, fields: Record<string, string>): Promise<WalletWord | null> {
-  for (let left = TRIES; ; left--) {
-    try {
-      await postForm(url, fields);
-      return null;
-    } catch (error) {
-      const word = error instanceof FormRefused ? REFUSALS[error.param ?? ''] : undefined;
-      if (word === undefined) throw error;
-      if (word !== 'no_approval' || left === 0) return word;
-      await new Promise((resolve) => setTimeout(resolve, TRY_EVERY_MS));
-    }
+/** A call of the page. @returns a word that says why the server refuses it, by the field that is wrong */
+async function callOrWord<T>(
+  url: string,
+  fields: Record<string, string>,
+  words: typeof REFUSALS,
+): Promise<T | WalletWord> {
+  try {
+    return await postForm<T>(url, fields);
+  } catch (error) {
+    const word = error instanceof FormRefused ? words[error.param ?? ''] : undefined;
+    if (word === undefined) throw error;
+    return word;
+  }
+}
+
+/** Hands the signed terms in; where no server answers, a little later again. @returns why they are refused */
+async function handIn(
+  url: string,
+  fields: Record<string, string>,
+  tries: number,
+): Promise<WalletWord | null> {
+  for (let left = tries; ; left--) {
+    const answer = await callOrWord<object>(url, fields, REFUSALS).catch((error) => {
+      if (left === 0 || (error instanceof FormRefused && error.param !== undefined)) throw error;
+      return 'no_approval' as const;
+    });
+    if (typeof answer !== 'string') return null;
+    if (answer !== 'no_approval' || left === 0) return answer;
+    await new Promise((resolve) => setTimeout(resolve, TRY_EVERY_MS));
   }
 }
 
 /** What the server is asked for, by the names of its calls. */
-function callsOf(urlOf: (name: string) => string, token: string): Pick<MandateRun, 'offer' | 'sign'> {
-  const choice = { network: 'erc20', currency: token };
+function callsOf(
+  urlOf: (name: string) => string,
+  { wallets: { network, kind }, token }: Choice,
+): Pick<SolanaMandate, 'offer' | 'approval' | 'sign'> {
+  const choice = { network, currency: token };
   return {
-    offer: async (account) => {
-      try {
-        return await postForm<MandateOffer>(urlOf('offer'), { ...choice, wallet: account });
-      } catch (error) {
-        const word = error instanceof FormRefused ? OFFER_REFUSALS[error.param ?? ''] : undefined;
-        if (word === undefined) throw error;
-        return word;
-      }
-    },
+    offer: (wallet) => callOrWord<MandateOffer>(urlOf('offer'), { ...choice, wallet }, OFFER_REFUSALS),
+    approval: (wallet, { cap, steps: [{ amount }] }) =>
+      callOrWord(urlOf('approval'), { ...choice, wallet, amount, cap }, APPROVAL_REFUSALS),
     sign: ({ wallet: account, cap, subscriptions, starts_at, steps: [approval] }, signature, permit) => {
       const permitted =
         approval.kind === 'permit' && permit !== null
           ? { permit_nonce: approval.nonce, permit_signature: permit }
           : {};
       const terms = { cap, subscriptions: String(subscriptions), starts_at: String(starts_at) };
-      return handIn(urlOf('sign'), { ...choice, ...terms, ...permitted, wallet: account, signature });
+      const signed = { ...choice, ...terms, ...permitted, wallet: account, signature };
+      return handIn(urlOf('sign'), signed, TRIES[kind]);
     },
   };
 }
 
-/** An approval that this page has sent within the last 10 minutes. */
-function readApproval(page: string) {
-  const [account, hash] = readSent(page)?.text.split(' ') ?? [];
-  return account === undefined || hash === undefined ? null : { account, hash };
+/** As options are named, such as `USDT:erc20`. */
+export const optionOf = (token: string, network: string) => `${token}:${network}`;
+
+/** What this page has sent within the last 10 minutes, and of which token. */
+function readApproval(page: string): (SentApproval & { option: string; atMs: number }) | null {
+  const { text, atMs = 0 } = readSent(page) ?? {};
+  const [option, account, hash, amount] = text?.split(' ') ?? [];
+  const isWhole = option !== undefined && account !== undefined && hash !== undefined && amount !== undefined;
+  return isWhole ? { option, account, hash, amount, atMs } : null;
 }
 
-interface RunEvents extends Pick<MandateRun, 'isStopped' | 'onSent' | 'onTampered'> {
+interface Part {
+  data: WalletData;
+  t: Translate<'wallet'>;
+}
+
+interface RunEvents extends Pick<MandateRun, 'isStopped' | 'onTampered'> {
+  onSent: () => void;
   onSaid: (said: Said) => void;
 }
 
-/** What the code that is loaded for a wallet is handed. */
-function mandateRun(
-  { wallet, token, data, t }: Pick<Chosen, 'wallet' | 'token'> & { data: WalletData; t: Translate<'wallet'> },
+/** Loads the code of the wallet's kind. */
+async function loadWallet(
+  choice: Choice,
+  { data, t }: Part,
   { isStopped, onSaid, onSent, onTampered }: RunEvents,
-): MandateRun {
-  const { wallets, language, token: page, interval } = data;
-  return {
-    wallets,
+): Promise<MandateWallet> {
+  const { wallet, wallets, token } = choice;
+  const { language, token: page, interval } = data;
+  const option = optionOf(token, wallets.network);
+  const run = {
     token,
+    contract: wallets.options.find((one) => one.token === token)?.contract ?? '',
     interval,
-    provider: wallet.provider,
-    chain: wallets.chain,
     isStopped,
     say: (word: WalletWord, values: WalletValues = {}) =>
       onSaid({ word, text: t(word, { wallet: wallet.name, ...values }) }),
-    isShown: (terms) =>
-      Object.entries(shownTerms({ token, terms }, data, t)).every(([name, text]) => exactText(name) === text),
-    readSent: () => readApproval(page),
-    onSent: (approval) => {
-      keepSent(page, `${approval.account} ${approval.hash}`);
-      onSent(approval);
+    isShown: (terms: MandateTerms) =>
+      Object.entries(shownTerms({ ...choice, terms }, data, t)).every(
+        ([name, text]) => exactText(name) === text,
+      ),
+    readSent: () => {
+      const sent = readApproval(page);
+      return sent?.option === option ? sent : null;
+    },
+    onSent: ({ account, hash, amount }: SentApproval) => {
+      keepSent(page, `${option} ${account} ${hash} ${amount}`);
+      onSent();
     },
     onTampered,
-    ...callsOf((name) => `${page}/mandate/${name}?lang=${language}`, token),
+    ...callsOf((name) => `${page}/mandate/${name}?lang=${language}`, choice),
   };
+  if (wallet.kind === 'ethereum' && wallets.kind === 'ethereum') {
+    const { ethereumMandate } = await import('./mandate-ethereum.ts');
+    return ethereumMandate({ ...run, wallets, provider: wallet.provider, chain: wallets.chain });
+  }
+  if (wallet.kind === 'solana' && wallets.kind === 'solana') {
+    const { solanaMandate } = await import('./mandate-solana.ts');
+    return solanaMandate({ ...run, wallets, wallet: wallet.wallet });
+  }
+  if (wallet.kind === 'tron' && wallets.kind === 'tron') {
+    const { tronMandate } = await import('./mandate-tron.ts');
+    return tronMandate({ ...run, wallets, provider: wallet.provider, isOld: wallet.isOld });
+  }
+  throw new Error('a wallet is of its network');
 }
 
 /** A mandate of a wallet in the browser: its terms first, then the approval and the signature. */
@@ -163,10 +233,11 @@ export function useMandate(data: WalletData, t: Translate<'wallet'>) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const turn = useRef(0);
 
-  const runOf = (wallet: EthereumWallet, token: string) => {
+  const load = (choice: Choice) => {
     const own = turn.current;
-    return mandateRun(
-      { wallet, token, data, t },
+    return loadWallet(
+      choice,
+      { data, t },
       {
         isStopped: () => turn.current !== own,
         onSaid: (one) => {
@@ -174,14 +245,16 @@ export function useMandate(data: WalletData, t: Translate<'wallet'>) {
           setSaid(one);
           // The terms that the payer has read are not those that would be signed.
           if (STALE.has(one.word)) setChosen(null);
+          // What was sent before was another approval.
+          if (one.word === 'terms_changed') dropSent(page);
         },
-        onSent: setSent,
+        onSent: () => setSent(readApproval(page)),
         onTampered: () => setTampered(true),
       },
     );
   };
   /** What comes after the payer has stopped waiting says nothing any more. */
-  const whileBusy = async (wallet: EthereumWallet, work: (isOver: () => boolean) => Promise<void>) => {
+  const whileBusy = async ({ wallet }: Choice, work: (isOver: () => boolean) => Promise<void>) => {
     const own = turn.current;
     const isOver = () => turn.current !== own;
     setBusy(true);
@@ -194,24 +267,22 @@ export function useMandate(data: WalletData, t: Translate<'wallet'>) {
     }
     if (!isOver()) setBusy(false);
   };
-  const begin = async (wallet: EthereumWallet, token: string) => {
+  const begin = async (choice: Choice) => {
     if (isBusy) return;
     turn.current++;
-    await whileBusy(wallet, async (isOver) => {
+    await whileBusy(choice, async (isOver) => {
       setChosen(null);
-      const run = runOf(wallet, token);
-      const { readTerms } = await import('./mandate.ts');
-      const terms = await readTerms(run);
+      const code = await load(choice);
+      const terms = await code.readTerms();
       if (terms === undefined || isOver()) return;
       setSaid(null);
-      setChosen({ wallet, token, run, terms });
+      setChosen({ ...choice, code, terms });
     });
   };
-  const give = async ({ wallet, run, terms }: Chosen) => {
+  const give = async (one: Chosen) => {
     if (isBusy) return;
-    await whileBusy(wallet, async () => {
-      const { giveMandate } = await import('./mandate.ts');
-      if (!(await giveMandate(run, terms))) return;
+    await whileBusy(one, async () => {
+      if (!(await one.code.give(one.terms))) return;
       dropSent(page);
       location.assign(`?lang=${language}`);
     });

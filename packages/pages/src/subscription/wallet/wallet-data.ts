@@ -6,7 +6,7 @@ import type { Interval } from './mandate-run.ts';
 /** What the script of a subscription's page starts from. */
 export interface WalletData {
   language: PageLanguage;
-  wallets: MandateWallets;
+  wallets: readonly MandateWallets[];
   /** Calls of the page go below it. */
   token: string;
   texts: Texts<'wallet'>;
@@ -16,7 +16,7 @@ export interface WalletData {
   chooseText: string;
   /** Leads from the terms back to the choice. */
   otherText: string;
-  /** By token. */
+  /** By token and network, as in `USDT:erc20`. */
   optionTexts: Readonly<Record<string, string>>;
   apps: { summary: string; text: string; links: Readonly<Record<string, string>> };
   tampered: { heading: string; text: string };

@@ -1,5 +1,5 @@
 import type { ChainTransfer, Head, ScanAnswer, ScanQuery } from '../port/port.ts';
-import { scanLimit } from '../port/port-scan.ts';
+import { type Freshness, scanLimit } from '../port/port-scan.ts';
 import { firstBlockAfter, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
 
 const FINAL_LIMIT = 1_000;
@@ -19,7 +19,7 @@ export interface PlacedTransfer {
 /** The newest blocks of a network, and their transfers, as read for all merchants together. */
 export interface BlockSource<T extends PlacedTransfer, Snapshot extends SnapshotHeads> {
   /** @throws ChainUnavailable, as all of these */
-  snapshot(): Promise<Snapshot>;
+  snapshot(freshness?: Freshness): Promise<Snapshot>;
   /** Of final blocks, in order. */
   finalTransfers(from: bigint, to: bigint): Promise<T[]>;
   /** Of the blocks above the final one, from that height on, in order. */
@@ -46,7 +46,7 @@ export async function scanBlocks<T extends PlacedTransfer, Snapshot extends Snap
 ): Promise<ScanAnswer> {
   const position = query.cursor === null ? undefined : readCursor(query.cursor);
   const limit = scanLimit(query, query.level === 'final' ? FINAL_LIMIT : TIP_LIMIT);
-  const snapshot = await context.source.snapshot();
+  const snapshot = await context.source.snapshot(query.freshness);
   return query.level === 'final'
     ? await scanFinal(context, query, {
         snapshot,

@@ -13,6 +13,11 @@ export interface ChargeKey {
   id: Hex;
 }
 
+/** A charge, and the token that it moves. */
+interface ChargeCall extends ChargeKey {
+  token: Hex;
+}
+
 function callIn(data: Hex) {
   try {
     return decodeFunctionData({ abi: COLLECTOR_ABI, data });
@@ -22,11 +27,11 @@ function callIn(data: Hex) {
 }
 
 /** @returns undefined for the data of another call */
-export function chargeIn(data: Hex): ChargeKey | undefined {
+export function chargeIn(data: Hex): ChargeCall | undefined {
   const call = callIn(data);
   if (call?.functionName !== 'charge') return undefined;
-  const [{ account }, { id }] = call.args;
-  return { account, id };
+  const [{ account, token }, { id }] = call.args;
+  return { account, id, token };
 }
 
 /** Whether a call opens an account or activates a mandate: it moves nothing. */

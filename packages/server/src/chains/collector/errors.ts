@@ -42,10 +42,11 @@ export function chargeFaultOf(reverted: unknown, charge: Hex, time: number): Cha
  * not there.
  */
 export function triedFaultOf(reverted: unknown, charge: Hex, time: number): ChargeFault | undefined {
-  return errorName(reverted) === 'TransferFailed'
-    ? 'insufficient_balance'
-    : chargeFaultOf(reverted, charge, time);
+  return isTokenRefusal(reverted) ? 'insufficient_balance' : chargeFaultOf(reverted, charge, time);
 }
+
+/** Whether the token did not move the coins: it is paused, or its issuer has blocked somebody, the payer or us. */
+export const isTokenRefusal = (reverted: unknown): boolean => errorName(reverted) === 'TransferFailed';
 
 /** As the contract has it: a window has ended at most so long ago. */
 const WINDOW_LATE_SECONDS = 7 * 86_400;

@@ -1,5 +1,6 @@
 import { groupOf } from '@florin/signer/contracts';
 import { bytesToHex, encodeFunctionData, type Hex, hashTypedData, keccak256, stringToHex } from 'viem';
+import { UnservedMandate } from '../charges/charge-errors.ts';
 import { AMOUNT_MAX } from '../port/amounts.ts';
 import type { ChargeTerms, Mandate, MandateRequest, MandateSetup } from '../port/port.ts';
 import { UnbuildableTransfer } from '../port/port-errors.ts';
@@ -65,11 +66,13 @@ export function probeOf(site: CollectorSite): { data: Hex; answer: Hex } {
   };
 }
 
-/** As `termsOf`. @throws UnbuildableTransfer where the mandate's id is that of other terms */
+/** As `termsOf`. @throws UnservedMandate where the mandate's id is that of other terms, or of another collector */
 export function knownTerms(site: CollectorSite, holder: MandateHolder, mandate: Mandate): MandateTerms {
   const terms = termsOf(site, holder, mandate);
   if (hashTypedData(typedDataOf(site, terms)) !== mandate.mandateId)
-    throw new UnbuildableTransfer('the mandate does not match its id');
+    throw new UnservedMandate(
+      'the mandate does not match its id: it was given to another collector than the networks file names',
+    );
   return terms;
 }
 

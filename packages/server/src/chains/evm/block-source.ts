@@ -17,7 +17,7 @@ interface EvmSource {
 export function blockSource(source: EvmSource): BlockSource<LoggedTransfer, Snapshot> {
   const { feed } = source;
   return {
-    snapshot: () => feed.snapshot(),
+    snapshot: (freshness) => feed.snapshot(freshness),
     finalTransfers: (from, to) => feed.finalTransfers(from, to),
     tipTransfers: ({ tip }, from) => feed.tipTransfers(tip.filter(({ height }) => height >= from)),
     present: (snapshot, transfers) => present(source, snapshot, transfers),

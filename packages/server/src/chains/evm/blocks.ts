@@ -3,6 +3,7 @@ import { isLineDue } from '../../platform/observability/index.ts';
 import { ExpiringMap } from '../blocks/expiring-map.ts';
 import { Snapshots, Turns } from '../blocks/snapshots.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import type { Freshness } from '../port/port-scan.ts';
 import { NodeError } from '../rpc/node.ts';
 import { type Header, readHeader } from './headers.ts';
 import { LogSpan } from './log-span.ts';
@@ -97,16 +98,15 @@ export class BlockFeed {
     this.#timer = undefined;
   }
 
-  /** At most one or two refresh intervals old. @throws ChainUnavailable */
-  async snapshot(): Promise<Snapshot> {
+  /**
+   * @param freshness `now`, or at most one or two refresh intervals old: the feed reads on by itself, so a `relaxed` reading would save no call
+   * @throws ChainUnavailable
+   */
+  async snapshot(freshness: Freshness = 'recent'): Promise<Snapshot> {
+    if (freshness === 'now') return await this.#snapshots.next();
     return await this.#snapshots.youngerThan(
       this.#timer === undefined ? this.#refreshMs : 2 * this.#refreshMs,
     );
-  }
-
-  /** Read after the call. @throws ChainUnavailable */
-  async newSnapshot(): Promise<Snapshot> {
-    return await this.#snapshots.next();
   }
 
   /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */

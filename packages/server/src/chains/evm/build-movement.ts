@@ -103,6 +103,9 @@ export function buildMovementCall(
       );
       return { call, purpose: { kind: 'activate', asset, payer } };
     }
+    case 'lend':
+    case 'unlend':
+      throw new UnbuildableTransfer('nothing is staked on this network');
     case 'deploy': {
       assertSender(keyRef, 'tank', movement.kind);
       const { address, data } = deploymentOf(movement.contract, wallets);

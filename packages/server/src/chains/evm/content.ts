@@ -9,7 +9,7 @@ export type Content =
   | { kind: 'batch'; contract: Address; token: Address; group: Hex; places: readonly bigint[] }
   | { kind: 'transfer'; token: Address; to: Address; amount: bigint }
   | { kind: 'sweep'; contract: Address; sweeps: readonly { from: Address; token: Address; amount: bigint }[] }
-  | { kind: 'charge'; contract: Address; account: Hex; id: Hex }
+  | { kind: 'charge'; contract: Address; token: Address; account: Hex; id: Hex }
   /** A movement of the service: it has no items. */
   | { kind: 'movement' };
 
@@ -26,8 +26,8 @@ export function contentOf({ to, data }: Pick<Call, 'to' | 'data'>): Content {
     return { kind: 'transfer', token: to, to: call.args[0], amount: call.args[1] };
   }
   if (call?.functionName === 'charge') {
-    const [{ account }, { id }] = call.args;
-    return { kind: 'charge', contract: to, account, id };
+    const [{ account, token }, { id }] = call.args;
+    return { kind: 'charge', contract: to, token, account, id };
   }
   return { kind: 'movement' };
 }

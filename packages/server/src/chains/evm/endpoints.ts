@@ -1,5 +1,6 @@
-import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
-import type { NodeError } from '../rpc/node.ts';
+import { type HeightQuestion, type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
+import type { NodeError, NodeRequest } from '../rpc/node.ts';
+import { isRevert } from './collector-errors.ts';
 import { comparedText } from './compared.ts';
 import { identityOf } from './identity.ts';
 import type { EvmNetwork } from './network.ts';
@@ -19,17 +20,32 @@ export class EvmEndpoints extends RpcEndpoints implements EvmNode {
   }
 
   async newest(tag: 'latest' | 'finalized'): Promise<unknown> {
-    const request = { method: 'eth_getBlockByNumber', params: [tag, false] };
-    const { answer, height, isOwn } = await this.reached({ request, heightOf, what: `its ${tag} block` });
+    const { answer, height, isOwn } = await this.reached(newestOf(tag));
     if (isOwn || tag === 'latest') return answer;
     return await this.agreed('eth_getBlockByNumber', [`0x${height.toString(16)}`, false]);
   }
+
+  async agreedFrom(height: bigint, requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return await this.agreedSince({ ...newestOf('latest'), height }, requests);
+  }
 }
+
+const newestOf = (tag: 'latest' | 'finalized'): HeightQuestion => ({
+  request: { method: 'eth_getBlockByNumber', params: [tag, false] },
+  heightOf,
+  what: `its ${tag} block`,
+});
 
 function dialectOf(network: NetworkPart): RpcDialect {
   const { name, endpoints } = network;
-  return { network: 'erc20', name, endpoints, identity: identityOf(network), comparedText, isLacking };
+  const identity = identityOf(network);
+  const newest = newestOf('latest');
+  const own = { comparedText, comparedRefusal, isLacking };
+  return { network: 'erc20', name, endpoints, identity, newest, ...own };
 }
+
+/** Nodes of different makers have different codes for a call that reverts without data. */
+const comparedRefusal = (refusal: NodeError): string => (isRevert(refusal) ? 'revert' : String(refusal.code));
 
 function isLacking({ message }: NodeError): boolean {
   return PRUNED.test(message) || (PAST.test(message) && ABSENT.test(message));

@@ -75,6 +75,7 @@ export class EvmChain extends EvmReader implements Chain {
       windowCap: true,
       prechecksCharges: true,
       sweepsPerTx: sender.sweepsPerTx,
+      lendsStake: false,
       callsAtOnce: CALLS_AT_ONCE,
     };
   }

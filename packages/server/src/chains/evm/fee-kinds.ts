@@ -1,4 +1,4 @@
-import type { FeeKind } from '../port/port.ts';
+import { type FeeKind, UnbuildableTransfer } from '../port/port.ts';
 import { transferGas } from './build-transfer.ts';
 import type { GasUse } from './gas.ts';
 import { collectorOf } from './mandates.ts';
@@ -28,6 +28,9 @@ export function gasUseOf(network: EvmNetwork, kind: FeeKind, items: number): Gas
     case 'gas':
     case 'fill':
       return { kind: 'plain' };
+    case 'lend':
+    case 'unlend':
+      throw new UnbuildableTransfer('nothing is staked on this network');
     case 'transfer':
       return transferGas(
         network,

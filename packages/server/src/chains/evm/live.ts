@@ -5,7 +5,9 @@ import type { SignerAddress } from '../../platform/config.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import { ownerFault } from '../account-keys.ts';
 import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
+import { headOf } from '../blocks/scan.ts';
 import type { LiveChains, NetworkFacts, SignedText, Tank } from '../live-chains.ts';
+import { type NetworkState, readNetworkState } from '../network-state.ts';
 import type { Broadcast } from '../port/port.ts';
 import { SigningBlocked } from '../port/port-errors.ts';
 import { BlockFeed } from './blocks.ts';
@@ -118,7 +120,7 @@ export class LiveEthereum implements LiveChains, AccountSource {
   }
 
   /** Wallets make their transactions themselves here. */
-  async payerTransfer(): Promise<undefined> {
+  payerCalls(): undefined {
     return undefined;
   }
 
@@ -228,6 +230,13 @@ export class LiveEthereum implements LiveChains, AccountSource {
   /** @throws SignerUnavailable */
   readAccount(account: number): Promise<SignersAccount> {
     return this.holder.readAccount(account);
+  }
+
+  readState(): Promise<NetworkState> {
+    return readNetworkState(this.#options.network.name, {
+      readHead: async () => headOf(await this.#feed.snapshot()),
+      readEndpoints: () => this.#rpc.states(),
+    });
   }
 
   /** @throws ChainUnavailable */

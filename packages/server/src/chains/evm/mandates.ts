@@ -1,5 +1,6 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
+import { UnservedMandate } from '../charges/charge-errors.ts';
 import { COLLECTOR_ABI } from '../collector/abi.ts';
 import { activateData, type MandateTerms } from '../collector/mandates.ts';
 import type { CollectorSite } from '../collector/site.ts';
@@ -9,9 +10,9 @@ import { toAddress, tokenOf } from './build-transfer.ts';
 import type { EvmNetwork } from './network.ts';
 import { permitWords } from './permit-words.ts';
 
-/** @throws UnbuildableTransfer where the network has no collector */
+/** @throws UnservedMandate where the network has no collector */
 export function collectorOf({ collector, name }: Pick<EvmNetwork, 'collector' | 'name'>): Address {
-  if (collector === null) throw new UnbuildableTransfer(`${name} has no collector: wallets are not charged`);
+  if (collector === null) throw new UnservedMandate(`${name} has no collector: wallets are not charged`);
   return toAddress(collector);
 }
 

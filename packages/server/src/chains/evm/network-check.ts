@@ -65,6 +65,10 @@ export class CheckedNode extends CheckedRpc<EvmNode> implements EvmNode {
   async newest(tag: 'latest' | 'finalized'): Promise<unknown> {
     return await (await this.checked()).newest(tag);
   }
+
+  async agreedFrom(height: bigint, requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return await (await this.checked()).agreedFrom(height, requests);
+  }
 }
 
 /** What to ask for each token and contract, and what the answers in that order show. */

@@ -15,7 +15,7 @@ const GOOD: NetworkEntry = {
   test: false,
   endpoints: ['https://one.example/key', { url: 'http://10.0.0.5:8545', own: true }],
   chain_id: 1,
-  genesis_hash: `0x${'d4'.repeat(32)}`,
+  genesis_hash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
   tokens: {
     USDT: { address: TOKEN_CONTRACTS.erc20.USDT.toLowerCase(), decimals: 6 },
     USDC: { address: TOKEN_CONTRACTS.erc20.USDC, decimals: 6 },
@@ -175,11 +175,42 @@ test('a Solana for tests stands beside a test network, its mints under tokens', 
   });
 });
 
-const REAL_MONEY =
-  'is for coins without value: real money waits for what decision 163 lists. Remove networks.spl';
+test('real money on Solana is mainnet’s, in the issuers’ mints, beside an Ethereum with real money', () => {
+  const real = { test: false, genesis_hash: MAINNET };
+  expect(parseSolana({ ...real, endpoints: ['https://a.example', 'https://b.example'] }, GOOD)).toMatchObject(
+    {
+      networks: { spl: { isTest: false, genesisHash: MAINNET } },
+      mistakes: [],
+    },
+  );
+  expect(parseSolana(real).mistakes).toEqual([
+    'networks.erc20.test is true and networks.spl.test is not: remove networks.spl',
+  ]);
+  const others = { ...real, genesis_hash: SOLANA.genesis_hash, tokens: { USDT: SOLANA.tokens.USDC } };
+  expect(parseSolana(others, GOOD).mistakes).toEqual([
+    `networks.spl.genesis_hash is not that of mainnet, ${MAINNET}: where test is false no other network is`,
+    `networks.spl.tokens.USDT.address is not the mint of USDT on mainnet, ${TOKEN_CONTRACTS.spl.USDT}`,
+  ]);
+});
+
+test('beside real money Ethereum is mainnet, with the contracts of the issuers', () => {
+  const real = { test: false, genesis_hash: MAINNET };
+  const genesis_hash = `0x${'d4'.repeat(32)}`;
+  const faucet = { ...GOOD, chain_id: 11_155_111, genesis_hash, tokens: { USDT: GOOD.tokens.USDC } };
+  expect(parseNetworks(JSON.stringify({ networks: { erc20: faucet } })).mistakes).toEqual([]);
+  expect(parseSolana(real, faucet).mistakes).toEqual([
+    expect.stringContaining("networks.erc20.chain_id is not mainnet's, 1"),
+    expect.stringContaining("networks.erc20.genesis_hash is not mainnet's"),
+    expect.stringContaining('networks.erc20.tokens.USDT.address is not the contract of USDT on mainnet'),
+  ]);
+});
+
 test.each<[name: string, changes: object, lines: string[]]>([
-  ['real money', { test: false }, [`test ${REAL_MONEY}`]],
-  ['mainnet as a test network', { genesis_hash: MAINNET }, [`genesis_hash ${REAL_MONEY}`]],
+  [
+    'mainnet as a test network',
+    { genesis_hash: MAINNET },
+    ['genesis_hash is that of mainnet, whose coins have value: name another network, or "test": false'],
+  ],
   [
     'a hash of Ethereum',
     { genesis_hash: GOOD.genesis_hash },
@@ -232,6 +263,17 @@ test('coins without value do not get into the books of real ones', () => {
     'networks.trc20.test is true and networks.erc20.test is not: remove networks.trc20',
   ]);
   expect(parseTron({ ...GOOD, test: true }).networks.trc20).toMatchObject({ name: 'Tron', isTest: true });
+  const first = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
+  const real = { ...trc20, test: false, genesis_hash: first };
+  const parseReal = (erc20: object) => parseNetworks(JSON.stringify({ networks: { erc20, trc20: real } }));
+  expect(parseReal(GOOD)).toMatchObject({
+    mistakes: [],
+    networks: { erc20: { isTest: false }, trc20: { isTest: false, genesisHash: first, collector: null } },
+  });
+  expect(parseReal({ ...GOOD, test: true })).toEqual({
+    networks: {},
+    mistakes: ['networks.erc20.test is true and networks.trc20.test is not: remove networks.trc20'],
+  });
 });
 
 describe('what is wrong is said, each in a line', () => {

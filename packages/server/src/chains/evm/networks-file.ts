@@ -3,6 +3,7 @@ import { ASSETS, type Asset } from '@florin/contract/money';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
+import { TOKEN_CONTRACTS } from '../addresses/token-contracts.ts';
 import {
   type Complain,
   checkExplorer,
@@ -20,6 +21,10 @@ import type { EvmNetwork } from './network.ts';
 
 const BYTES_MAX = 1_048_576;
 const ERRORS_MAX = 1_000;
+const MAINNET = {
+  chainId: 1,
+  genesisHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
+};
 const WEI = /^(0|[1-9][0-9]{0,27})$/;
 /** EIP-7825: no transaction of mainnet may have more. */
 const GAS_MAX = 16_777_216;
@@ -166,14 +171,34 @@ export function parseNetworks(text: string): { networks: ConfiguredNetworks; mis
     (network: string): Complain =>
     (field, wrong) =>
       mistakes.push(`networks.${network}.${field} ${wrong}`);
-  const networks: ConfiguredNetworks = { erc20: readEntry(erc20, complainOf('erc20')) };
+  const networks: ConfiguredNetworks & { erc20: EvmNetwork } = {
+    erc20: readEntry(erc20, complainOf('erc20')),
+  };
   if (trc20 !== undefined) networks.trc20 = readTronEntry(trc20, complainOf('trc20'));
   if (spl !== undefined) networks.spl = readSolanaEntry(spl, complainOf('spl'));
   // One set of books: coins without value would pay for what real ones are owed for.
-  for (const [name, beside] of Object.entries({ trc20, spl }))
-    if (beside?.test === true && !erc20.test)
-      mistakes.push(`networks.${name}.test is true and networks.erc20.test is not: remove networks.${name}`);
+  for (const [name, beside] of Object.entries({ trc20, spl })) {
+    const isSaid = mistakes.some((mistake) => mistake.startsWith(`networks.${name}.test `));
+    if (beside === undefined || beside.test === erc20.test || isSaid) continue;
+    const [one, other] = beside.test ? [name, 'erc20'] : ['erc20', name];
+    mistakes.push(`networks.${one}.test is true and networks.${other}.test is not: remove networks.${name}`);
+  }
+  if (!erc20.test && Object.values({ trc20, spl }).some((beside) => beside?.test === false))
+    checkReal(networks.erc20, complainOf('erc20'));
   return mistakes.length === 0 ? { networks, mistakes } : { networks: {}, mistakes };
+}
+
+/** Beside real money `"test": false` is nobody's word alone: a faucet's coins would pay for what real ones are owed for. */
+function checkReal({ chainId, genesisHash, tokens }: EvmNetwork, complain: Complain): void {
+  const beside = 'beside another network with "test": false';
+  if (chainId !== MAINNET.chainId) complain('chain_id', `is not mainnet's, ${MAINNET.chainId}, ${beside}`);
+  if (genesisHash !== MAINNET.genesisHash)
+    complain('genesis_hash', `is not mainnet's, ${MAINNET.genesisHash}, ${beside}`);
+  for (const asset of ASSETS) {
+    const known = TOKEN_CONTRACTS.erc20[asset];
+    if (tokens[asset] !== undefined && tokens[asset].address !== known)
+      complain(`tokens.${asset}.address`, `is not the contract of ${asset} on mainnet, ${known}, ${beside}`);
+  }
 }
 
 /** The parser's own message quotes the text, which may hold a key. */

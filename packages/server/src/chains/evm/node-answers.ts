@@ -6,7 +6,7 @@ import type { EvmNode } from './node.ts';
 // What a node answers is read field by field: anything but the expected form is `ChainUnavailable`.
 
 const reader = answerReader('erc20');
-export const { unusable, readRecord, readList } = reader;
+export const { unusable, readRecord, readList, orUnavailable } = reader;
 
 /** What reading needs of a node. */
 export type NodeReads = Pick<EvmNode, 'call' | 'agreed' | 'callMany'>;

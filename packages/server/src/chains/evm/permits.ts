@@ -3,6 +3,7 @@ import { walletJson } from '../collector/wallet-json.ts';
 import type { Mandate, MandateRequest, MandateSetup, PermitState, SignedPermit } from '../port/port.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
 import { toAddress, tokenOf } from './build-transfer.ts';
+import { isRevert } from './collector-errors.ts';
 import { PERMIT_TYPES, TOKEN_ABI } from './contracts.ts';
 import { collectorOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
@@ -143,15 +144,9 @@ export async function checkPermit(
   return isRefused(answer, 'permit') ? 'refused' : 'open';
 }
 
-/**
- * Whether the token itself refuses the call. Nodes give a revert the code 3 and its data, or, where it has none, its name alone.
- *
- * @throws ChainUnavailable where the node could not try it
- */
+/** Whether the token itself refuses the call. @throws ChainUnavailable where the node could not try it */
 function isRefused(answer: unknown, name: string): boolean {
   if (!(answer instanceof NodeError)) return false;
-  const { code, data, message } = answer;
-  if (code === 3 || (typeof data === 'string' && data.startsWith('0x')) || /\brevert/i.test(message))
-    return true;
-  throw unusable(`the token's ${name}: ${message}`);
+  if (isRevert(answer)) return true;
+  throw unusable(`the token's ${name}: ${answer.message}`);
 }

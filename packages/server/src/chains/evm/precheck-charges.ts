@@ -1,8 +1,9 @@
+import { ASSETS } from '@florin/contract/money';
 import type { Address } from 'viem';
 import { triedFaultOf } from '../collector/errors.ts';
 import { chargeData, knownTerms, readSignature } from '../collector/mandates.ts';
 import { accountData, readAccountAt } from '../collector/read.ts';
-import type { Movement } from '../port/port.ts';
+import type { Head, Movement } from '../port/port.ts';
 import { ChainUnavailable, UnbuildableTransfer } from '../port/port-errors.ts';
 import type { ChargeFault, ChargeTerms, MandateState } from '../port/port-mandates.ts';
 import type {
@@ -12,6 +13,7 @@ import type {
   SignedMandate,
 } from '../port/port-precheck.ts';
 import { NodeError, type NodeRequest } from '../rpc/node.ts';
+import { readInHalves } from '../rpc/read-in-halves.ts';
 import type { MovementWallets } from './build-movement.ts';
 import { isRefusedAs, revertedIn } from './collector-errors.ts';
 import { priceOf } from './fees.ts';
@@ -19,7 +21,7 @@ import { type GasUse, gasLimit } from './gas.ts';
 import { activationData, collectorOf, siteOf } from './mandates.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
-import { readFeeHistory, readQuantity, readRecord, readsOf, toQuantity } from './node-answers.ts';
+import { readFeeHistory, readQuantity, readRecord, readsOf, toQuantity, unusable } from './node-answers.ts';
 import { checkPermit } from './permits.ts';
 import { readNative, readTank, readToken } from './precheck.ts';
 import { readMandates } from './read-mandates.ts';
@@ -28,6 +30,8 @@ interface MerchantOnNetwork {
   network: EvmNetwork;
   node: EvmNode;
   wallets: MovementWallets;
+  /** As `Chain.head`: what is behind its final block has no say in what decides a charge. */
+  head: () => Promise<Pick<Head, 'finalHeight'>>;
 }
 
 /**
@@ -46,13 +50,16 @@ export async function precheckCharges(
   const collector = collectorOf(network);
   const { maxFeePerGas } = priceOf(await readFeeHistory(reads), network.feeCeilings);
   const costs = (use: GasUse) => gasLimit(use, network.feeCeilings.gasPerTransaction) * maxFeePerGas;
-  const states = await readStates(merchant, request);
-  const isMissing = ({ mandate }: ChargeTerms) => states.get(mandate.mandateId)?.state === 'missing';
-  const { home, ...account } = await readAccount(merchant);
-  const token = { asset, items: [], contract: collector };
-  const { refused } = await readToken(reads, network, { ...token, sender: home });
+  const { finalHeight: from } = await merchant.head();
+  const states = await readStates(merchant, request, from);
+  const isThere = ({ mandate }: ChargeTerms) =>
+    (states.get(mandate.mandateId)?.state ?? 'missing') !== 'missing';
+  const { home, ...account } = await readAccount(merchant, from);
+  const token = { asset, items: [], contract: collector, from };
+  const { refused } = await readToken(node, network, { ...token, sender: home });
   const isReady = refused === null && !account.isAccountMissing && !account.isOtherOperator;
-  const tried = isReady ? charges.filter((charge) => !isMissing(charge)) : [];
+  const { faults, unclear } = await findFaults(merchant, isReady ? charges.filter(isThere) : [], from);
+  const unread = charges.filter(({ mandate }) => !states.has(mandate.mandateId));
   // Before what the hot wallet holds: a top-up that is mined in between is counted once too often, and not ordered twice.
   const tank = await readTank(reads, wallets.tank);
   return {
@@ -68,15 +75,17 @@ export async function precheckCharges(
     },
     ...account,
     missing: new Set([...states].filter(([, { state }]) => state === 'missing').map(([id]) => id)),
-    ...(await findFaults(merchant, tried)),
+    faults,
+    unclear: new Set([...unclear, ...unread.map(({ chargeId }) => chargeId)]),
     activation: activation === undefined ? null : await checkMandate(merchant, activation),
   };
 }
 
-/** By the mandates' ids. */
+/** By the mandates' ids; one that cannot be read is absent. */
 async function readStates(
   { network, node }: MerchantOnNetwork,
   { charges, activation }: ChargesRequest,
+  from: bigint,
 ): Promise<ReadonlyMap<string, MandateState>> {
   const all = [
     ...charges.map(({ mandate }) => mandate),
@@ -84,11 +93,11 @@ async function readStates(
   ];
   const mandates = [...new Map(all.map((mandate) => [mandate.mandateId, mandate])).values()];
   if (mandates.length === 0) return new Map();
-  const states = await readMandates({ node, network }, mandates, 'latest');
+  const states = await readMandates({ node, network }, mandates, { from });
   return new Map(
     states.flatMap((state, i): [string, MandateState][] => {
       const mandate = mandates[i];
-      return mandate === undefined ? [] : [[mandate.mandateId, state]];
+      return mandate === undefined || state === undefined ? [] : [[mandate.mandateId, state]];
     }),
   );
 }
@@ -98,9 +107,12 @@ interface ReadAccount extends Pick<ChargesPrecheck, 'isAccountMissing' | 'isOthe
   home: Address;
 }
 
-async function readAccount({ network, node, wallets }: MerchantOnNetwork): Promise<ReadAccount> {
+async function readAccount(
+  { network, node, wallets }: MerchantOnNetwork,
+  from: bigint,
+): Promise<ReadAccount> {
   const params = [{ to: collectorOf(network), data: accountData(wallets) }, 'latest'];
-  const answer = await readsOf(node).agreed('eth_call', params);
+  const [answer] = await node.agreedFrom(from, [{ method: 'eth_call', params }]);
   const account = readAccountAt(`0x${String(answer).slice(2)}`);
   if (account === undefined)
     throw new ChainUnavailable('erc20', 'the account at the collector is unreadable');
@@ -113,9 +125,27 @@ async function readAccount({ network, node, wallets }: MerchantOnNetwork): Promi
   };
 }
 
+/**
+ * Whether the token now refuses every charge into the merchant's wallet, whoever pays: it is paused, or its issuer has blocked that wallet
+ * or the collector.
+ *
+ * @throws ChainUnavailable
+ */
+export async function refusesUs(merchant: MerchantOnNetwork, token: Address): Promise<boolean> {
+  const { network, node } = merchant;
+  const asset = ASSETS.find((one) => network.tokens[one]?.address === token);
+  // Without a collector there are no charges that could be refused.
+  if (asset === undefined || network.collector === null) return false;
+  const { finalHeight: from } = await merchant.head();
+  const { home: sender } = await readAccount(merchant, from);
+  const asked = { asset, items: [], contract: collectorOf(network), sender, from };
+  return (await readToken(node, network, asked)).refused !== null;
+}
+
 async function findFaults(
   { network, node, wallets }: MerchantOnNetwork,
   charges: readonly ChargeTerms[],
+  from: bigint,
 ): Promise<Pick<ChargesPrecheck, 'faults' | 'unclear'>> {
   const site = siteOf(network);
   const tried = charges.map((charge) => {
@@ -131,10 +161,17 @@ async function findFaults(
   if (refused.length === 0) return { faults: new Map(), unclear: new Set() };
   const { timestamp } = readRecord(await node.newest('latest'), 'the newest block');
   const time = Number(readQuantity(timestamp, 'timestamp'));
-  const agreed = await node.agreedMany(refused.map(({ call }) => call));
+  const agreed = await readInHalves(refused, (some) =>
+    node.agreedFrom(
+      from,
+      some.map(({ call }) => call),
+    ),
+  );
   const faults = new Map<string, ChargeFault>();
   const unclear = new Set<string>();
   for (const [i, { chargeId, data, answer }] of refused.entries()) {
+    // One alone had said that it fails.
+    if (agreed[i] !== undefined && !(agreed[i] instanceof NodeError)) continue;
     const fault = triedFaultOf(revertedIn(answer), data, time);
     if (fault !== undefined && triedFaultOf(revertedIn(agreed[i]), data, time) === fault)
       faults.set(chargeId, fault);
@@ -145,18 +182,20 @@ async function findFaults(
 
 /** @throws ChainUnavailable, UnbuildableTransfer */
 export async function checkMandate(
-  { network, node, wallets }: MerchantOnNetwork,
+  merchant: MerchantOnNetwork,
   { mandate, signature, permit }: SignedMandate,
 ): Promise<CheckedMandate> {
+  const { network, node, wallets } = merchant;
   const data = activationData(knownTerms(siteOf(network), wallets, mandate), readSignature(signature));
   // Before the allowance: a permit that is spent by now is in what the wallet allows.
   const permitState = permit === undefined ? null : await checkPermit({ network, node }, { mandate, permit });
-  const [state] = await readMandates({ node, network }, [mandate], 'latest');
-  if (state === undefined) throw new Error('an answer has as many states as mandates');
+  const { finalHeight: from } = await merchant.head();
+  const [state] = await readMandates({ node, network }, [mandate], { from });
+  if (state === undefined) throw unusable('what the collector says of a mandate cannot be read');
   // With the gas that the transaction has: a contract's wallet that needs more would fail in it each time.
   const gas = toQuantity(gasLimit({ kind: 'activate' }, network.feeCeilings.gasPerTransaction));
   const call = { from: wallets.hot, to: collectorOf(network), data, gas };
-  const [answer] = await node.agreedMany([{ method: 'eth_call', params: [call, 'latest'] }]);
+  const [answer] = await node.agreedFrom(from, [{ method: 'eth_call', params: [call, 'latest'] }]);
   const isTaken = !(answer instanceof NodeError);
   return { ...state, isSignatureRefused: isRefusedAs(answer, 'BadSignature'), isTaken, permit: permitState };
 }

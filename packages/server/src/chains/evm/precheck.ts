@@ -6,6 +6,7 @@ import type { Precheck, PrecheckedItem } from '../port/port-precheck.ts';
 import { toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import type { EvmNetwork } from './network.ts';
+import type { EvmNode } from './node.ts';
 import { type NodeReads, readQuantity } from './node-answers.ts';
 
 /** What the token says of payments before anything is signed. */
@@ -18,7 +19,11 @@ export interface TokenQuestions {
   items: readonly PrecheckedItem[];
   /** The contract of ours that calls the token; null: none. */
   contract: Address | null;
+  /** Height of a final block. Only endpoints that have reached it are asked. */
+  from: bigint;
 }
+
+type AgreedReads = Pick<EvmNode, 'agreedFrom'>;
 
 interface Read {
   to: Address;
@@ -26,15 +31,16 @@ interface Read {
 }
 
 /**
- * Reads the token's pause and blacklist, and what the payout contract may pull, as of the newest block. What fails an item
- * must be agreed on by two endpoints. USDT looks at the sender alone; USDC at caller, sender and recipient.
+ * Reads the token's pause and blacklist, and what the payout contract may pull, as of the newest block. Two endpoints must agree: one that
+ * hides a block of the issuer's would make charges fail as their payers' fault. USDT looks at the sender alone; USDC at caller, sender and
+ * recipient.
  *
  * @throws ChainUnavailable
  */
 export async function readToken(
-  node: NodeReads,
+  node: AgreedReads,
   network: EvmNetwork,
-  { sender, asset, items, contract }: TokenQuestions,
+  { sender, asset, items, contract, from }: TokenQuestions,
 ): Promise<TokenFindings> {
   const token = tokenOf(network, asset);
   const listed = asset === 'USDT' ? 'isBlackListed' : 'isBlacklisted';
@@ -51,14 +57,14 @@ export async function readToken(
       ? [['contract_blacklisted', isListed(contract)] satisfies [NonNullable<Precheck['refused']>, Read]]
       : []),
   ];
-  const answers = await readFlags(node, [
-    ...common.map(([, read]) => read),
-    ...recipients.map(({ to }) => isListed(toAddress(to))),
-  ]);
+  const reads = [...common.map(([, read]) => read), ...recipients.map(({ to }) => isListed(toAddress(to)))];
+  const answers = await readFlags(node, reads, from);
   const refused = common.find((_, i) => answers[i] === true)?.[0] ?? null;
   const blocked = recipients.filter((_, i) => answers[common.length + i] === true);
   const isPulled = items.length > 0 && contract !== null;
-  const allowance = isPulled ? await readAllowance(node, { token, owner: sender, spender: contract }) : null;
+  const allowance = isPulled
+    ? await readAllowance(node, { token, owner: sender, spender: contract, from })
+    : null;
   return { refused, unpayable: new Set(blocked.map(({ itemId }) => itemId)), allowance };
 }
 
@@ -76,37 +82,27 @@ export async function readTank(
   return { address, nextSequence, native: await readNative(node, address) };
 }
 
-/** What `spender` may pull of `owner`'s tokens, as of the newest block. */
+/** What `spender` may pull of `owner`'s tokens, as of the newest block of two endpoints that agree. */
 export async function readAllowance(
-  node: NodeReads,
-  { token, owner, spender }: { token: Address; owner: Address; spender: Address },
+  node: AgreedReads,
+  { token, owner, spender, from }: { token: Address; owner: Address; spender: Address; from: bigint },
 ): Promise<bigint> {
   const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'allowance', args: [owner, spender] });
-  const answer = await node.call('eth_call', callParams({ to: token, data }));
+  const [answer] = await readAgreed(node, [{ to: token, data }], from);
   return decode('allowance', answer);
 }
 
-/** Yes or no each, false where the contract has no such function. A yes is asked for again, of two endpoints. */
-async function readFlags(node: NodeReads, reads: readonly Read[]): Promise<boolean[]> {
-  const requests = reads.map((read) => ({ method: 'eth_call', params: callParams(read) }));
-  const answers = await node.callMany(requests);
-  return await Promise.all(
-    reads.map(async (read, i) => {
-      if (!isYes(answers[i])) return false;
-      const agreed = await node.agreed('eth_call', callParams(read));
-      if (isYes(agreed)) return true;
-      throw new ChainUnavailable('erc20', 'the nodes do not agree on what a token refuses');
-    }),
-  );
+/** Yes or no each, false where the contract has no such function. */
+async function readFlags(node: AgreedReads, reads: readonly Read[], from: bigint): Promise<boolean[]> {
+  return (await readAgreed(node, reads, from)).map((answer) => answer === TRUE);
 }
 
-const callParams = ({ to, data }: Read): unknown[] => [{ to, data }, 'latest'];
+async function readAgreed(node: AgreedReads, reads: readonly Read[], from: bigint): Promise<unknown[]> {
+  const requests = reads.map((read) => ({ method: 'eth_call', params: [read, 'latest'] }));
+  return await node.agreedFrom(from, requests);
+}
 
 const TRUE = `0x${'1'.padStart(64, '0')}`;
-
-function isYes(answer: unknown): boolean {
-  return answer === TRUE;
-}
 
 function decode(functionName: 'allowance', answer: unknown): bigint {
   try {

@@ -2,7 +2,7 @@ import { ASSETS, type Asset } from '@florin/contract/money';
 import type { Address } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
 import { accountData, readAccountAt } from '../collector/read.ts';
-import type { CollectorAccount, RotatedWallet, RotationFacts } from '../port/port.ts';
+import type { CollectorAccount, Head, RotatedWallet, RotationFacts } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { readBalances } from './balances.ts';
 import type { MovementWallets } from './build-movement.ts';
@@ -24,6 +24,8 @@ interface MerchantOnNetwork {
   network: EvmNetwork;
   node: EvmNode;
   wallets: MovementWallets;
+  /** As `Chain.head`. */
+  head: () => Promise<Pick<Head, 'finalHeight'>>;
 }
 
 /** @throws ChainUnavailable, FeeCeilingReached */
@@ -82,15 +84,16 @@ async function readTokens(
 }
 
 async function readRefused(
-  { network, node, wallets }: MerchantOnNetwork,
+  { network, node, wallets, head }: MerchantOnNetwork,
   sender: Address,
   tokens: ReadonlyMap<Asset, bigint>,
 ): Promise<ReadonlySet<Asset>> {
+  const { finalHeight: from } = await head();
   const refused = new Set<Asset>();
   for (const [asset, amount] of tokens) {
     if (amount === 0n) continue;
     const items = [{ itemId: asset, place: 0, to: wallets.hot, amount }];
-    const found = await readToken(readsOf(node), network, { sender, asset, items, contract: null });
+    const found = await readToken(node, network, { sender, asset, items, contract: null, from });
     if (found.refused !== null || found.unpayable.size > 0) refused.add(asset);
   }
   return refused;

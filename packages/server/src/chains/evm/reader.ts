@@ -11,6 +11,7 @@ import {
   type ChainHealth,
   type DepositAddress,
   depositIndexOf,
+  type Freshness,
   type Head,
   type KeyRef,
   rotatedEpochOf,
@@ -101,12 +102,15 @@ export class EvmReader implements ChainReader {
     return readQuantity(count, 'a count of transactions').toString();
   }
 
-  async head(): Promise<Head> {
-    return headOf(await this.#options.feed.snapshot());
+  async head(freshness?: Freshness): Promise<Head> {
+    return headOf(await this.#options.feed.snapshot(freshness));
   }
 
-  async blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>> {
-    return await readBlockHashes(this.#options.feed, heights, now);
+  async blockHashes(
+    heights: readonly bigint[],
+    freshness?: Freshness,
+  ): Promise<ReadonlyMap<bigint, string | null>> {
+    return await readBlockHashes(this.#options.feed, heights, freshness);
   }
 
   async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {

@@ -18,6 +18,7 @@ import type {
   ApprovalRule,
   ApprovalRules,
   HeldFor,
+  HolderCharges,
   HolderJournal,
   HolderLimits,
   JournalHead,
@@ -31,6 +32,13 @@ import type { TransactionSigner } from './signing.ts';
 const STATUS_MS = 5_000;
 /** So far the signer's clock may be ahead: for an approval that has ended there it would take the request for an attack. */
 const CLOCKS_APART_SECONDS = 60;
+
+/** What people see of the signer's process. */
+export interface RunningSigner {
+  version: string;
+  /** Why it signs nothing; null: it is not frozen. */
+  frozenFor: string | null;
+}
 
 /** The signer process, which holds the keys of all accounts and signs for one history of the database. */
 export class RemoteSigner implements TransactionSigner, WalletHolder {
@@ -131,6 +139,20 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     const { networks } = await orUnavailable(this.#recentStatus(), 'trc20');
     const rules = networks.find((one) => one.network === 'trc20');
     return rules && { collector: rules.collector, ...topUpsOf(rules) };
+  }
+
+  async chargesOn(network: Network): Promise<HolderCharges> {
+    const { networks } = await orUnavailable(this.#recentStatus(), network);
+    const rules = networks.find((one) => one.network === network);
+    if (rules?.network !== 'spl') return { by: rules?.collector ?? null, atMost: null };
+    const { delegate, chargeAtMost: atMost = null } = rules;
+    return { by: delegate, atMost: atMost === null ? null : BigInt(atMost) };
+  }
+
+  /** What runs. @throws SignerUnavailable */
+  async running(): Promise<RunningSigner> {
+    const { version, frozen } = await orUnavailable(this.#recentStatus());
+    return { version, frozenFor: frozen?.reason ?? null };
   }
 
   close(): void {

@@ -51,7 +51,7 @@ import type { EvmNode } from './node.ts';
 import { type NodeReads, readBytes, readFeeHistory, readQuantity, readsOf } from './node-answers.ts';
 import { withPermit } from './permits.ts';
 import { readAllowance, readNative, readTank, readToken } from './precheck.ts';
-import { assertPermitted, checkMandate, precheckCharges } from './precheck-charges.ts';
+import { assertPermitted, checkMandate, precheckCharges, refusesUs } from './precheck-charges.ts';
 import { readMandates } from './read-mandates.ts';
 import { type ReadFinalTokens, readRotation } from './read-rotation.ts';
 import { nonceOf, readReplaced } from './replaced.ts';
@@ -163,14 +163,13 @@ export class EvmSender {
   }
 
   async checkMandate(signed: SignedMandate): Promise<CheckedMandate> {
-    const { network, node } = this.#options;
-    return await checkMandate({ network, node, wallets: this.#own }, signed);
+    return await checkMandate({ ...this.#options, wallets: this.#own }, signed);
   }
 
   async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
     const { network, node, head } = this.#options;
     const { finalHeight: height } = await head();
-    return { height, states: await readMandates({ node, network }, mandates, height) };
+    return { height, states: await readMandates({ node, network }, mandates, { block: height }) };
   }
 
   /** `SignedTx.itemIds` is empty: a movement pays nobody. */
@@ -190,7 +189,7 @@ export class EvmSender {
   async #assertTaken({ kind }: Movement, call: Call): Promise<void> {
     if (kind !== 'account' && kind !== 'activate') return;
     const sender = kind === 'account' ? this.#tank : this.#hot;
-    const refusal = await findRefusal(this.#reads, call, sender);
+    const refusal = await findRefusal(this.#options.node, call, sender);
     if (refusal !== undefined) throw new UnbuildableTransfer(`the collector refuses it: ${refusal}`);
   }
 
@@ -199,7 +198,12 @@ export class EvmSender {
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {
-    return await readStatus({ node: this.#reads, head: this.#options.head }, tx);
+    const merchant = { ...this.#options, wallets: this.#own };
+    const { head } = merchant;
+    return await readStatus(
+      { node: this.#reads, head, refusesUs: (token) => refusesUs(merchant, token) },
+      tx,
+    );
   }
 
   /** At the price of the next block, with recipients that are new to the token. */
@@ -212,7 +216,7 @@ export class EvmSender {
   }
 
   async precheck(request: PrecheckRequest): Promise<Precheck> {
-    const { network } = this.#options;
+    const { network, node, head } = this.#options;
     const { gasPerTransaction } = network.feeCeilings;
     const { maxFeePerGas } = priceOf(await readFeeHistory(this.#reads), network.feeCeilings);
     const costs = (use: GasUse) => gasLimit(use, gasPerTransaction) * maxFeePerGas;
@@ -228,7 +232,9 @@ export class EvmSender {
           ),
         );
     const contract = isSweep ? network.sweeper : network.batchPayout;
-    const token = await readToken(this.#reads, network, {
+    const { finalHeight: from } = await head();
+    const token = await readToken(node, network, {
+      from,
       sender: this.#hot,
       asset: request.asset,
       items: isSweep ? [] : request.transactions.flat(),
@@ -252,10 +258,10 @@ export class EvmSender {
   }
 
   async precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
-    const { network, node, signer, wallets } = this.#options;
+    const { signer, wallets } = this.#options;
     // Before anything takes a sequence. A signer that is away says nothing against it.
     await assertOwner(signer, wallets).catch(unlessAway);
-    const checked = await precheckCharges({ network, node, wallets: this.#own }, request);
+    const checked = await precheckCharges({ ...this.#options, wallets: this.#own }, request);
     return {
       ...checked,
       tank: { ...checked.tank, ...(await readTankLimits(this.#options.signer.limits())) },
@@ -263,9 +269,9 @@ export class EvmSender {
   }
 
   async readRotation(readFinalTokens: ReadFinalTokens): Promise<Omit<RotationFacts, 'finalTime'>> {
-    const { network, node, signer } = this.#options;
+    const { network, node, signer, head } = this.#options;
     const limits = await signer.limits();
-    const facts = await readRotation({ network, node, wallets: this.#own }, readFinalTokens);
+    const facts = await readRotation({ network, node, head, wallets: this.#own }, readFinalTokens);
     // A signer that signs for no collector opens no account there. One that is open names wallets all the same: a rotation is not over
     // before it names the present one, also where charges were stopped by the policy meanwhile.
     const isUnused = limits?.collector === null && facts.collector?.isMissing === true;
@@ -318,7 +324,7 @@ export class EvmSender {
   }
 
   async #readMovementState({ movement }: MovementSpec): Promise<MovementState> {
-    const { network } = this.#options;
+    const { network, node, head } = this.#options;
     const state = { allowance: 0n, isDeployed: false };
     if (movement.kind === 'deploy') {
       const { address } = deploymentOf(movement.contract, this.#own);
@@ -326,8 +332,9 @@ export class EvmSender {
     }
     if (movement.kind !== 'approve' || network.batchPayout === null) return state;
     const token = tokenOf(network, movement.asset);
-    const pull = { token, owner: this.#hot, spender: toAddress(network.batchPayout) };
-    return { ...state, allowance: await readAllowance(this.#reads, pull) };
+    const { finalHeight: from } = await head();
+    const pull = { token, owner: this.#hot, spender: toAddress(network.batchPayout), from };
+    return { ...state, allowance: await readAllowance(node, pull) };
   }
 
   get #own(): MovementWallets {

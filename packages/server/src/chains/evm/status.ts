@@ -22,6 +22,8 @@ export interface ChainView {
   node: NodeReads;
   /** Its `finalHeight` is the word of the operator's own node, or else of two endpoints. */
   head: () => Promise<Head>;
+  /** Whether a token lets nothing be moved into the merchant's wallet. */
+  refusesUs: (token: Address) => Promise<boolean>;
 }
 
 const NOT_FINAL = { final: false } as const;
@@ -34,14 +36,15 @@ const NOT_FINAL = { final: false } as const;
  *
  * @throws ChainUnavailable, also where endpoints disagree
  */
-export async function readStatus({ node, head }: ChainView, tx: SignedTx): Promise<TxStatus> {
+export async function readStatus(view: ChainView, tx: SignedTx): Promise<TxStatus> {
+  const { node, head } = view;
   const content = readSigned(tx.raw);
   if (content === undefined || tx.sequence === undefined)
     throw new Error(`${tx.txId} is not of this network`);
   const { finalHeight } = await head();
   const receipt = await receiptOf(node, tx.txId);
-  if (receipt !== undefined) return await statusInBlock({ node, tx, content }, receipt, finalHeight);
-  if (await isPassed({ node, head }, tx, finalHeight)) {
+  if (receipt !== undefined) return await statusInBlock({ ...view, tx, content }, receipt, finalHeight);
+  if (await isPassed(view, tx, finalHeight)) {
     return { state: 'dead', final: true, height: finalHeight, itemOk: tx.itemIds.map(() => false) };
   }
   return { state: (await isPending(node, tx.txId)) ? 'pending' : 'unknown', ...NOT_FINAL };
@@ -56,35 +59,35 @@ async function agreedReceipt(node: NodeReads, txId: string): Promise<Receipt | u
   return readReceipt(await node.agreed('eth_getTransactionReceipt', [txId]), txId);
 }
 
-interface Mined {
-  node: NodeReads;
+interface Mined extends Pick<ChainView, 'node' | 'refusesUs'> {
   tx: SignedTx;
   content: SignedContent;
 }
 
-async function statusInBlock(
-  { node, tx, content }: Mined,
-  seen: Receipt,
-  finalHeight: bigint,
-): Promise<TxStatus> {
+async function statusInBlock(mined: Mined, seen: Receipt, finalHeight: bigint): Promise<TxStatus> {
+  const { node, tx, content } = mined;
   // Only a final block decides, and for that one endpoint that is not the operator's own does not suffice.
   const receipt = seen.height > finalHeight ? seen : await agreedReceipt(node, tx.txId);
   if (receipt === undefined) throw disagreement(`that ${tx.txId} is in a block`);
   // A reorganisation between the reads may have moved it above the final height.
   const isFinal = receipt.height <= finalHeight;
-  return await withChargeFault(node, content, describe(tx, content, receipt, isFinal), tx);
+  return await withChargeFault(mined, describe(tx, content, receipt, isFinal));
 }
 
-/** A charge that failed says why, as its payer can mend it. */
+/**
+ * A charge that failed says why, as its payer can mend it. Where the token has blocked the merchant's wallet, or everybody, that is no
+ * payer's fault.
+ */
 async function withChargeFault(
-  node: NodeReads,
-  content: SignedContent,
+  { node, tx: { sender }, content, refusesUs }: Mined,
   status: TxStatus,
-  { sender }: Pick<SignedTx, 'sender'>,
 ): Promise<TxStatus> {
   const { reason, height } = status;
-  if (reason !== 'reverted' || height === undefined || contentOf(content).kind !== 'charge') return status;
-  return { ...status, reason: (await findChargeFault(node, content, { sender, height })) ?? reason };
+  const of = contentOf(content);
+  if (reason !== 'reverted' || height === undefined || of.kind !== 'charge') return status;
+  const fault = (await findChargeFault(node, content, { sender, height })) ?? reason;
+  const isOurs = fault === 'token_refused' && status.final && (await refusesUs(of.token));
+  return { ...status, reason: isOurs ? 'our_fault' : fault };
 }
 
 function describe(tx: SignedTx, content: SignedContent, receipt: Receipt, final: boolean): TxStatus {
@@ -108,7 +111,11 @@ function describe(tx: SignedTx, content: SignedContent, receipt: Receipt, final:
  * Whether another transaction has used its sequence in a final block. Two endpoints that have that block say so, and before
  * and after it two have no receipt: one that lags behind finality would have to lag at both of them, twice.
  */
-async function isPassed({ node, head }: ChainView, tx: SignedTx, finalHeight: bigint): Promise<boolean> {
+async function isPassed(
+  { node, head }: Pick<ChainView, 'node' | 'head'>,
+  tx: SignedTx,
+  finalHeight: bigint,
+): Promise<boolean> {
   const sequence = BigInt(tx.sequence ?? 0);
   // First at the tip: nodes have dropped states older than 128 blocks, and what is open at the tip was open in the final block.
   if ((await countOf(node, 'call', tx.sender, 'latest')) <= sequence) return false;

@@ -82,6 +82,16 @@ export async function addToPool(
 ): Promise<void> {
   const named = addresses.map((one, i) => ({ ...one, address_index: from + BigInt(i) }));
   await openPool(tx, { merchantId, network });
+  const to = from + BigInt(addresses.length);
+  // First, as it locks the pool: two who add the same addresses at once would meet at a unique key that `on conflict` below does not name.
+  const { rows: moved } = await sql`
+    update deposit_pool set filled_to = greatest(filled_to, ${to}::bigint)
+    where merchant_id = ${merchantId} and network = ${network} and filled_to >= ${from}::bigint
+    returning filled_to`.execute(tx);
+  invariant(
+    moved.length === 1,
+    `the pool of ${merchantId} on ${network} would have a gap before number ${from}`,
+  );
   const rows = named.map((row) => ({ merchant_id: merchantId, network, ...row }));
   await tx
     .insertInto('deposit_pool_address')
@@ -105,13 +115,4 @@ export async function addToPool(
       `the holder of the keys of ${merchantId} names ${address} as number ${index} on ${network}, and ${row?.address} is stored`,
     );
   }
-  const to = from + BigInt(addresses.length);
-  const { rows: moved } = await sql`
-    update deposit_pool set filled_to = greatest(filled_to, ${to}::bigint)
-    where merchant_id = ${merchantId} and network = ${network} and filled_to >= ${from}::bigint
-    returning filled_to`.execute(tx);
-  invariant(
-    moved.length === 1,
-    `the pool of ${merchantId} on ${network} would have a gap before number ${from}`,
-  );
 }

@@ -10,6 +10,9 @@ export class ChainUnavailable extends Error {
   }
 }
 
+/** Endpoints answered the same question differently. What was asked together with others may be agreed on when it is asked apart. */
+export class AnswersDiffer extends ChainUnavailable {}
+
 /** The network has no deposit address left to give out: its pool is filled again by those who hold the keys. */
 export class AddressPoolEmpty extends Error {
   constructor(network: Network) {

@@ -105,6 +105,8 @@ export interface MandateState {
    * has revoked it for good.
    */
   state: 'active' | 'revoked' | 'missing';
+  /** Where no contract keeps mandates: it was given into another wallet of ours, in another token or on another chain than charges here now. */
+  isUnserved?: true;
   /** The wallet's balance, and what we may still pull, over all its mandates of that asset. */
   balance: bigint;
   allowance: bigint;
@@ -113,8 +115,8 @@ export interface MandateState {
 export interface MandateStatesAnswer {
   /** The final block that the states are as of. */
   height: bigint;
-  /** In the order of the request. */
-  states: MandateState[];
+  /** In the order of the request; undefined: this one cannot be read now, and the others can. */
+  states: (MandateState | undefined)[];
 }
 
 export interface ChargeTerms {
@@ -139,4 +141,9 @@ export const CHARGE_FAULTS = [
   'mandate_revoked',
   /** It arrived after the end of its window or of the mandate's term. We were late; the payer did nothing wrong. */
   'too_late',
+  /** What failed is the fee, or our own account. The payer did nothing wrong. */
+  'our_fault',
 ] as const;
+
+/** Those that are the payer's. */
+export type PayersFault = Exclude<ChargeFault, 'too_late' | 'our_fault'>;

@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import type { KeyRef } from './key-refs.ts';
+import type { DepositKeyRef, KeyRef } from './key-refs.ts';
 import type {
   ChargeFault,
   ChargeTerms,
@@ -45,6 +45,11 @@ export interface Precheck {
   reverting?: ReadonlySet<string>;
   /** The most that each transaction can cost, in the order of the request. */
   fees: readonly bigint[];
+  /**
+   * The most that one of them can cost where nothing but coins pays for it. Absent: as `fees` say. What the sender has staked or is lent is
+   * taken off `fees`, and another transaction of it may use that up.
+   */
+  dearest?: bigint;
   /** What the sender holds. */
   native: bigint;
   /**
@@ -65,9 +70,28 @@ export interface Precheck {
     nextSequence: bigint | null;
     topUpMax?: bigint;
     topUpsLeft?: bigint;
+    /** Its stake that is delegated to others, as of `asOf` or a later block; absent where it is 0. */
+    lent?: bigint;
   };
+  /** What the tank can lend the sender, a deposit address. Absent: it has neither staked nor lent anything, or that cannot be read. */
+  lending?: Lending;
   /** Null: each wallet pays the fees of what it sends. */
   paidByTank: PaidByTank | null;
+}
+
+/** Stake of the gas tank, as an amount of native coin. It pays fees of the sender while that has it, and is the tank's all the time. */
+export interface Lending {
+  to: DepositKeyRef;
+  /** With so much, `fees` would be `coins` together. */
+  staked: bigint;
+  /** What of all `fees` coins alone pay. */
+  coins: bigint;
+  /** What the tank can lend now. */
+  available: bigint;
+  /** What the sender has of it, as of `asOf` or a later block. */
+  lent: bigint;
+  /** The most that lending costs the tank. Taking back costs as much once more. */
+  fee: bigint;
 }
 
 /** The gas tank pays for all transactions, and opens accounts for recipients, who keep what that costs. */

@@ -8,6 +8,12 @@ export interface Head {
   time: number;
 }
 
+/**
+ * How new a reading of the newest blocks has to be. `now`: read after the call, or by a reading that is under way; `recent`: some seconds old at
+ * most; `relaxed`: some minutes, where nobody waits for anything, so that many who ask at different moments share one.
+ */
+export type Freshness = 'now' | 'recent' | 'relaxed';
+
 export interface ScanQuery {
   level: 'final' | 'tip';
   /**
@@ -25,6 +31,8 @@ export interface ScanQuery {
   upTo?: bigint;
   /** The caller compares: it does not store the answer with its cursor, and what it was told may be forgotten. */
   isCheck?: boolean;
+  /** Of the blocks up to which it reads (`recent`). */
+  freshness?: 'recent' | 'relaxed' | undefined;
   /** Maximum of transfers in the answer; the adapter has a default. */
   limit?: number;
 }
@@ -40,13 +48,16 @@ export function scanLimit({ limit }: Pick<ScanQuery, 'limit'>, most: number): nu
 /**
  * Watched addresses that are looked up instead of listed. An adapter that reads blocks passes their recipients to `among`,
  * so that a scan costs what the chain did, however many addresses are watched. An adapter that can only query address by
- * address reads `all`, in parts that its nodes allow. An address is in this set before anybody sends to it.
+ * address reads `each`, in parts that its nodes allow. An address is in this set before anybody sends to it.
  */
 export interface WatchSet {
   /** Filters candidates (as `DepositAddress.watch`) to the watched ones. Called after their blocks were read. */
   among(candidates: readonly string[]): Promise<ReadonlySet<string>>;
-  /** All watched addresses. Called after the head up to which the scan reads. */
-  all(): Promise<readonly string[]>;
+  /**
+   * The addresses to ask for one by one. Called after the head up to which the scan reads. Those that nobody is expected to pay are in it
+   * when it is their turn: what came to one before the cursor is told then.
+   */
+  each(): Promise<readonly string[]>;
 }
 
 export interface ScanAnswer {

@@ -19,7 +19,7 @@ import type {
   SignedMandate,
 } from './port-precheck.ts';
 import type { RotationFacts } from './port-rotation.ts';
-import type { Head, ScanAnswer, ScanQuery } from './port-scan.ts';
+import type { Freshness, Head, ScanAnswer, ScanQuery } from './port-scan.ts';
 import type { SigningRequest } from './wallet-holder.ts';
 
 export type { Authority, SignedApproval } from './authority.ts';
@@ -51,6 +51,7 @@ export type {
   MandateState,
   MandateStatesAnswer,
   MandateStep,
+  PayersFault,
   PermitState,
   SignedPermit,
 } from './port-mandates.ts';
@@ -60,13 +61,14 @@ export type {
   ChargesPrecheck,
   ChargesRequest,
   CheckedMandate,
+  Lending,
   PaidByTank,
   Precheck,
   PrecheckRequest,
   SignedMandate,
 } from './port-precheck.ts';
 export type { CollectorAccount, RotatedWallet, RotationFacts } from './port-rotation.ts';
-export type { ChainTransfer, Head, ScanAnswer, ScanQuery, WatchSet } from './port-scan.ts';
+export type { ChainTransfer, Freshness, Head, ScanAnswer, ScanQuery, WatchSet } from './port-scan.ts';
 
 /**
  * The port through which everything above reaches a chain. One adapter per network implements it; the simulated chain
@@ -102,16 +104,17 @@ export interface Chain {
    */
   nextSequence(sender: string): Promise<string | null>;
 
-  head(): Promise<Head>;
+  /** @param freshness `recent` by default */
+  head(freshness?: Freshness): Promise<Head>;
 
   /**
    * The hashes of these blocks, of those that the node reports as final. A hash changes when its block or any block before
    * it is replaced, which is how a reorganisation deeper than finality is detected. Null: the chain ends so far below the
    * block that no node which merely lags would; one that was final there is gone.
    *
-   * @param now read after the call, where they may be some seconds old otherwise
+   * @param freshness `recent` by default
    */
-  blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>>;
+  blockHashes(heights: readonly bigint[], freshness?: Freshness): Promise<ReadonlyMap<bigint, string | null>>;
 
   /** `final`: as of the newest final block, which no reorganisation can take away; `tip`: as of the newest block. */
   balance(address: string, asset: Asset, at: BalanceView): Promise<bigint>;
@@ -243,6 +246,8 @@ export interface ChainCapabilities {
   readonly prechecksCharges: boolean;
   /** Deposit addresses of one sweep that a wallet of ours sends; 0: each deposit address sends its own, as a transfer. */
   readonly sweepsPerTx: number;
+  /** True: the gas tank may lend deposit addresses what it has staked, in place of coins for their fees. */
+  readonly lendsStake: boolean;
   /** Concurrent calls that its nodes allow. */
   readonly callsAtOnce: number;
 }

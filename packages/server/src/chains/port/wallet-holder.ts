@@ -27,6 +27,8 @@ export interface WalletHolder {
    * @throws SignerUnavailable
    */
   limits(): Promise<HolderLimits | undefined>;
+  /** As `limits`: whose charges it signs on a network. @throws SignerUnavailable */
+  chargesOn(network: Network): Promise<HolderCharges | undefined>;
   /** The signer's journal of its signatures; the holder of a simulated chain keeps none. */
   readonly journal?: HolderJournal;
 }
@@ -34,6 +36,13 @@ export interface WalletHolder {
 export interface HolderLimits extends TopUpLimits {
   /** The contract whose charges it signs; null: none. */
   collector: string | null;
+}
+
+export interface HolderCharges {
+  /** The contract, or on spl the delegate, that payers' wallets allow to pull; null: nobody's. */
+  by: string | null;
+  /** The most units of one charge; null: as much as the payer has signed for. */
+  atMost: bigint | null;
 }
 
 /** Of the network's own coin, which the gas tank gives to other wallets, in its smallest unit. */

@@ -1,7 +1,7 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { type JsonPoster, UrlUnread } from '../../platform/outbound/index.ts';
 import { EndpointFailed, type RpcAnswer, type RpcPatience, type RpcWire } from './messages.ts';
-import type { NodeRequest } from './node.ts';
+import { NodeError, type NodeRequest } from './node.ts';
 import { slicesOf } from './slices.ts';
 
 /** Providers take at least so many calls in a batch. */
@@ -44,6 +44,11 @@ export interface EndpointDeps {
   restMs: number;
 }
 
+/** How long the height that an operator's own node has told stands: a block of Tron, where states are asked for with it. */
+const REACHED_MS = 3_000;
+
+const nameOf = ({ method, params }: NodeRequest) => `${method} ${JSON.stringify(params)}`;
+
 /** One node. It is left alone for a while after it failed, and for a minute where it serves another chain. */
 export class RpcEndpoint {
   /** What people see of it: its URL may hold a key. */
@@ -57,6 +62,7 @@ export class RpcEndpoint {
   #lastFailure = '';
   #restsUntilMs = 0;
   #verifiedAtMs: number | undefined;
+  readonly #reached = new Map<string, { height: bigint; atMs: number }>();
   #verifying: Promise<void> | undefined;
   #isWrong = false;
 
@@ -74,6 +80,21 @@ export class RpcEndpoint {
     const left = this.#restsUntilMs - performance.now();
     if (left <= 0) return undefined;
     return `${this.host} ${this.#lastFailure}: it is left alone for ${Math.ceil(left / 1000)} s`;
+  }
+
+  /** Remembers the height that this endpoint has answered to that request. */
+  noteReached(request: NodeRequest, height: bigint): void {
+    this.#reached.set(nameOf(request), { height, atMs: performance.now() });
+  }
+
+  /**
+   * Whether this is the operator's own node and it has answered such a height in the last three seconds: its states are then as new. A provider's
+   * address stands for many nodes, and the next one may be behind, so it never counts.
+   */
+  isKnownToReach(request: NodeRequest, height: bigint): boolean {
+    const known = this.#reached.get(nameOf(request));
+    if (!this.isOwn || known === undefined) return false;
+    return known.height >= height && performance.now() - known.atMs < REACHED_MS;
   }
 
   /**
@@ -123,6 +144,7 @@ export class RpcEndpoint {
     this.#lastFailure = error.message;
     this.#restsUntilMs = performance.now() + (isWrong ? REST_MAX_MS : Math.max(backOffMs, askedMs));
     // Another node may answer at the same URL when it is back.
+    this.#reached.clear();
     if (error.failure !== 'busy' && error.failure !== 'broken') this.#verifiedAtMs = undefined;
     return error;
   }
@@ -215,6 +237,8 @@ export class RpcEndpoint {
       throw new EndpointFailed('busy', 'limits the rate of calls (429)', retryAfter);
     if (status === STATUS_TOO_LARGE) throw new EndpointFailed('too_large', `answered ${status}`);
     if (status >= STATUS_BROKEN) throw new EndpointFailed('broken', `answered ${status}`, retryAfter);
+    if (status !== 200 && first?.isOptional === true)
+      return requests.map(() => ({ refusal: new NodeError(status, `answered ${status}`) }));
     if (status !== 200 && !(wire.takesErrorStatus && body.startsWith('{')))
       throw new EndpointFailed('status', `answered ${status}`);
     return wire.read(body, requests.length).map((answer, i) => {

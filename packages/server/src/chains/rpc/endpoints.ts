@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { isLineDue, type Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
-import { ChainUnavailable } from '../port/port-errors.ts';
+import { AnswersDiffer, ChainUnavailable } from '../port/port-errors.ts';
 import { type ChainIdentity, type Endpoint, RpcEndpoint } from './endpoint.ts';
 import { EndpointFailed, JSON_RPC, type RpcAnswer, type RpcWire } from './messages.ts';
 import { NodeError, type NodeRequest, type RpcNode } from './node.ts';
@@ -26,12 +26,16 @@ export interface RpcDialect {
   name: string;
   endpoints: readonly Endpoint[];
   identity: ChainIdentity;
+  /** The call that returns an endpoint's newest height. */
+  newest: HeightQuestion;
   /** JSON-RPC by default. */
   wire?: RpcWire;
   /** Two answers to the same call agree when this text is the same. */
   comparedText(method: string, answer: unknown, params: readonly unknown[]): string;
   /** Whether the node refuses because it lacks what another one may have: a block it has not seen, a state it has dropped. */
   isLacking(refusal: NodeError): boolean;
+  /** Two refusals agree when this text is the same; by default the code. */
+  comparedRefusal?: (this: void, refusal: NodeError) => string;
 }
 
 /** A call whose answer tells how far an endpoint is. */
@@ -43,11 +47,26 @@ export interface HeightQuestion {
   what: string;
 }
 
+/** How far an endpoint has to be. */
+export interface Reached extends HeightQuestion {
+  height: bigint;
+}
+
 export interface ReachedAnswer {
   answer: unknown;
   height: bigint;
   /** Of the operator's own node: that is enough. */
   isOwn: boolean;
+}
+
+/** What an endpoint says of itself, for people. */
+export interface EndpointState {
+  host: string;
+  isOwn: boolean;
+  /** Of its newest block; null where it returns none. */
+  height: bigint | null;
+  /** Why there is no height. */
+  problem: string | null;
 }
 
 /** The endpoints of one network: the operator's own first, then in their order. */
@@ -84,6 +103,29 @@ export class RpcEndpoints implements RpcNode {
     return requests.length === 0 ? [] : (await this.#agree(requests)).map(resultOrRefusal);
   }
 
+  /** As `agreedMany`, by endpoints that have reached that height. One that lags answers with an old state, and is not asked. */
+  async agreedSince(since: Reached, requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return requests.length === 0 ? [] : (await this.#agree(requests, since)).map(resultOrRefusal);
+  }
+
+  /**
+   * Returns the answers of the operator's own node alone, or those of all other endpoints that have reached that height, at least two. For
+   * values that legitimately differ between endpoints.
+   *
+   * @throws ChainUnavailable
+   */
+  async witnesses(requests: readonly NodeRequest[], since: Reached): Promise<unknown[][]> {
+    const failed = new Failures();
+    const own = await this.#own(requests, since, failed);
+    if (own !== undefined) return [own.map(resultOrRefusal)];
+    const sent = await Promise.all(
+      this.#usable(false).map(async (one) => failed.without(one, await sendSince(one, requests, since))),
+    );
+    const given = sent.filter((answers) => answers !== undefined);
+    if (given.length < 2) throw this.#unavailable(requests, failed.lines, failed.cause);
+    return given.map((answers) => answers.map(resultOrRefusal));
+  }
+
   /**
    * The answer of the endpoint that is furthest, among the operator's own; with those away, the second furthest: one that
    * invents blocks, or lags, alone decides nothing.
@@ -117,6 +159,19 @@ export class RpcEndpoints implements RpcNode {
     return given.map(resultOrRefusal);
   }
 
+  /** How far each of them is, the operator's own first. One that rests is not asked. */
+  async states(): Promise<EndpointState[]> {
+    return await Promise.all(
+      this.#endpoints.map(async (endpoint) => {
+        const { host, isOwn, backingOff } = endpoint;
+        const reached = backingOff ?? (await askHeight(endpoint, this.#dialect.newest));
+        return typeof reached === 'string'
+          ? { host, isOwn, height: null, problem: reached.replace(`${host} `, '') }
+          : { host, isOwn, height: reached.height, problem: null };
+      }),
+    );
+  }
+
   close(): Promise<void> {
     return this.#close();
   }
@@ -128,66 +183,41 @@ export class RpcEndpoints implements RpcNode {
   }
 
   /** The highest first. */
-  async #heightsOf(endpoints: readonly RpcEndpoint[], { request, heightOf, what }: HeightQuestion) {
-    const failures: string[] = [];
-    const answers = await Promise.all(
-      endpoints.map(async (endpoint): Promise<Omit<ReachedAnswer, 'isOwn'>[]> => {
-        const sent = await send(endpoint, [request]);
-        if (sent instanceof EndpointFailed) {
-          failures.push(`${endpoint.host} ${sent.message}`);
-          return [];
-        }
-        const [first] = sent;
-        const answer = first !== undefined && 'result' in first ? first.result : null;
-        const height = heightOf(answer);
-        if (height === undefined) failures.push(`${endpoint.host} does not know ${what}`);
-        return height === undefined ? [] : [{ answer, height }];
-      }),
-    );
-    return { answers: answers.flat().sort((a, b) => (a.height < b.height ? 1 : -1)), failures };
+  async #heightsOf(endpoints: readonly RpcEndpoint[], question: HeightQuestion) {
+    const reached = await Promise.all(endpoints.map((endpoint) => askHeight(endpoint, question)));
+    const answers = reached.filter((one) => typeof one !== 'string');
+    return {
+      answers: answers.sort((a, b) => (a.height < b.height ? 1 : -1)),
+      failures: reached.filter((one) => typeof one === 'string'),
+    };
   }
 
   async #first(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
-    const failures: string[] = [];
-    const causes: EndpointFailed[] = [];
+    const failed = new Failures();
     let lacking: RpcAnswer[] | undefined;
     for (const endpoint of this.#usable()) {
-      const answers = await send(endpoint, requests);
-      if (answers instanceof EndpointFailed) {
-        failures.push(`${endpoint.host} ${answers.message}`);
-        causes.push(answers);
-      } else if (answers.some((answer) => this.#isLacking(answer))) lacking ??= answers;
-      else return answers;
+      const answers = failed.without(endpoint, await send(endpoint, requests));
+      if (answers === undefined) continue;
+      if (!answers.some((answer) => this.#isLacking(answer))) return answers;
+      lacking ??= answers;
     }
     if (lacking !== undefined) return lacking;
-    throw this.#unavailable(requests, failures, mostUsefulCause(causes));
+    throw this.#unavailable(requests, failed.lines, failed.cause);
   }
 
-  async #agree(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
-    const failures: string[] = [];
-    const causes: EndpointFailed[] = [];
-    const note = (endpoint: RpcEndpoint, failed: EndpointFailed) => {
-      failures.push(`${endpoint.host} ${failed.message}`);
-      causes.push(failed);
-    };
-    for (const own of this.#usable(true)) {
-      const answers = await send(own, requests);
-      if (!(answers instanceof EndpointFailed)) return answers;
-      note(own, answers);
-    }
-    this.#requireTwo(failures, mostUsefulCause(causes));
+  async #agree(requests: readonly NodeRequest[], since?: Reached): Promise<RpcAnswer[]> {
+    const failed = new Failures();
+    const own = await this.#own(requests, since, failed);
+    if (own !== undefined) return own;
     const replies: { host: string; text: string }[] = [];
     const queue = this.#usable(false);
     // Two at once; a third only where they differ, or one is away.
     for (let some = queue.splice(0, 2); some.length > 0; some = queue.splice(0, 1)) {
-      const answered = await Promise.all(some.map((endpoint) => send(endpoint, requests)));
-      for (const [place, answers] of answered.entries()) {
+      const answered = await Promise.all(some.map((endpoint) => sendSince(endpoint, requests, since)));
+      for (const [place, answer] of answered.entries()) {
         const endpoint = some[place];
-        if (endpoint === undefined) continue;
-        if (answers instanceof EndpointFailed) {
-          note(endpoint, answers);
-          continue;
-        }
+        const answers = endpoint && failed.without(endpoint, answer);
+        if (endpoint === undefined || answers === undefined) continue;
         const text = requests.map((request, i) => this.#comparedAnswer(request, answers[i])).join();
         const isAgreed = replies.some((one) => one.text === text);
         replies.push({ host: endpoint.host, text });
@@ -196,9 +226,23 @@ export class RpcEndpoints implements RpcNode {
         return answers;
       }
     }
-    if (replies.length > 1)
-      failures.push(`${replies.map(({ host }) => host).join(' and ')} answer differently`);
-    throw this.#unavailable(requests, failures, mostUsefulCause(causes));
+    if (replies.length < 2) throw this.#unavailable(requests, failed.lines, failed.cause);
+    failed.lines.push(`${replies.map(({ host }) => host).join(' and ')} answer differently`);
+    throw new AnswersDiffer(this.#dialect.network, this.#whyNone(requests, failed.lines), failed.cause);
+  }
+
+  /** Of the operator's own node; undefined: two others are to be asked. @throws ChainUnavailable where there are none */
+  async #own(
+    requests: readonly NodeRequest[],
+    since: Reached | undefined,
+    failed: Failures,
+  ): Promise<RpcAnswer[] | undefined> {
+    for (const own of this.#usable(true)) {
+      const answers = failed.without(own, await sendSince(own, requests, since));
+      if (answers !== undefined) return answers;
+    }
+    this.#requireTwo(failed.lines, failed.cause);
+    return undefined;
   }
 
   #requireTwo(failures: string[], cause?: EndpointFailed): void {
@@ -231,12 +275,12 @@ export class RpcEndpoints implements RpcNode {
   }
 
   #unavailable(requests: readonly NodeRequest[], failures: readonly string[], cause?: EndpointFailed) {
+    return new ChainUnavailable(this.#dialect.network, this.#whyNone(requests, failures), cause);
+  }
+
+  #whyNone(requests: readonly NodeRequest[], failures: readonly string[]): string {
     const why = [...failures, ...this.#describeBackingOff(failures)].join('; ');
-    return new ChainUnavailable(
-      this.#dialect.network,
-      `no usable answer to ${methodsOf(requests)}: ${why}`,
-      cause,
-    );
+    return `no usable answer to ${methodsOf(requests)}: ${why}`;
   }
 
   /** Why each endpoint that rests got no request; `failures` name the others. */
@@ -252,15 +296,30 @@ export class RpcEndpoints implements RpcNode {
 
   #comparedAnswer({ method, params }: NodeRequest, answer: RpcAnswer | undefined): string {
     if (answer === undefined) return '';
-    return 'refusal' in answer
-      ? `refused ${answer.refusal.code}`
-      : this.#dialect.comparedText(method, answer.result, params);
+    if (!('refusal' in answer)) return this.#dialect.comparedText(method, answer.result, params);
+    const { comparedRefusal = ({ code }) => String(code) } = this.#dialect;
+    return `refused ${comparedRefusal(answer.refusal)}`;
   }
 }
 
-/** Where one endpoint found the question too large, a smaller one may help. */
-function mostUsefulCause(causes: readonly EndpointFailed[]): EndpointFailed | undefined {
-  return causes.find(({ failure }) => failure === 'too_large' || failure === 'timeout') ?? causes[0];
+/** Endpoints that gave no answer to one question. */
+class Failures {
+  readonly lines: string[] = [];
+  readonly #causes: EndpointFailed[] = [];
+
+  /** Its answers; undefined: it failed, which is noted. */
+  without({ host }: RpcEndpoint, answers: RpcAnswer[] | EndpointFailed): RpcAnswer[] | undefined {
+    if (!(answers instanceof EndpointFailed)) return answers;
+    this.lines.push(`${host} ${answers.message}`);
+    this.#causes.push(answers);
+    return undefined;
+  }
+
+  /** Where one endpoint found the question too large, a smaller one may help. */
+  get cause(): EndpointFailed | undefined {
+    const tooLarge = this.#causes.find(({ failure }) => failure === 'too_large' || failure === 'timeout');
+    return tooLarge ?? this.#causes[0];
+  }
 }
 
 async function send(
@@ -273,6 +332,40 @@ async function send(
     if (error instanceof EndpointFailed) return error;
     throw error;
   }
+}
+
+/** How far an endpoint is; a text: why it does not tell. */
+async function askHeight(
+  endpoint: RpcEndpoint,
+  { request, heightOf, what }: HeightQuestion,
+): Promise<Omit<ReachedAnswer, 'isOwn'> | string> {
+  const sent = await send(endpoint, [request]);
+  if (sent instanceof EndpointFailed) return `${endpoint.host} ${sent.message}`;
+  const [first] = sent;
+  const answer = first !== undefined && 'result' in first ? first.result : null;
+  const height = heightOf(answer);
+  if (height === undefined) return `${endpoint.host} does not know ${what}`;
+  endpoint.noteReached(request, height);
+  return { answer, height };
+}
+
+/** As `send`; an endpoint that has not reached that height has failed this question, and may be asked others. */
+async function sendSince(
+  endpoint: RpcEndpoint,
+  requests: readonly NodeRequest[],
+  since: Reached | undefined,
+): Promise<RpcAnswer[] | EndpointFailed> {
+  if (since === undefined || endpoint.isKnownToReach(since.request, since.height))
+    return await send(endpoint, requests);
+  const sent = await send(endpoint, [since.request]);
+  if (sent instanceof EndpointFailed) return sent;
+  const [first] = sent;
+  const height = since.heightOf(first !== undefined && 'result' in first ? first.result : null);
+  if (height === undefined) return new EndpointFailed('behind', `does not know ${since.what}`);
+  endpoint.noteReached(since.request, height);
+  if (height < since.height)
+    return new EndpointFailed('behind', `is at block ${height}, before ${since.height}`);
+  return await send(endpoint, requests);
 }
 
 function only(answers: readonly RpcAnswer[]): unknown {

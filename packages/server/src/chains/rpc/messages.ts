@@ -11,7 +11,8 @@ export type RpcFailure =
   | 'too_large'
   | 'not_json'
   | 'not_json_rpc'
-  | 'wrong_chain';
+  | 'wrong_chain'
+  | 'behind';
 
 /** The endpoint's answer cannot be used, or there is none. */
 export class EndpointFailed extends Error {

@@ -3,6 +3,8 @@ export interface NodeRequest {
   params: readonly unknown[];
   /** An earlier answer was too large. As a single request it gets the longer timeout. */
   isLarge?: boolean;
+  /** A node may lack the call, and be of use all the same: a status of HTTP that says so is its refusal. */
+  isOptional?: boolean;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { Purpose, Refusal, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
+import { ChargeRefused } from '../charges/charge-errors.ts';
 import type { SignedApproval } from '../port/authority.ts';
 import { type BlockReason, SignerUnavailable, SigningBlocked } from '../port/port-errors.ts';
 import { SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
@@ -38,7 +39,7 @@ interface SigningAsk<N extends Network> {
  * compare with what was asked for.
  *
  * @throws SigningRefused where this database is not the one that the signer signs for, or the number is taken; SigningBlocked
- * where people have to act; SignerUnavailable
+ * where people have to act; ChargeRefused; SignerUnavailable
  */
 export async function askSigner<N extends Network>(
   signer: AskedSigner<N>,
@@ -97,7 +98,7 @@ function isRefusal(answer: SignAnswer | RefusalAnswer): answer is RefusalAnswer 
 
 /** Refusals that people can lift, or that show a fault of ours; the others are of copies of the database. */
 const BLOCK_REASON_OF: Readonly<
-  Record<Exclude<RefusalAnswer['code'], TakenNumber | 'unknown_attempts'>, BlockReason>
+  Record<Exclude<RefusalAnswer['code'], TakenNumber | OfCharge | 'unknown_attempts'>, BlockReason>
 > = {
   frozen: 'frozen',
   approvals: 'approvals',
@@ -111,14 +112,23 @@ const BLOCK_REASON_OF: Readonly<
   invalid_request: 'invalid_request',
 };
 type TakenNumber = Extract<Refusal, 'history' | 'sequence'>;
+/** What is no charge's is a fault of ours. */
+type OfCharge = Extract<Refusal, 'cap_exceeded' | 'too_late'>;
 
-function refused({ network, signing }: SigningAsk<Network>, { code, message }: RefusalAnswer): Error {
+function refused(
+  { network, signing, purpose }: SigningAsk<Network>,
+  { code, message }: RefusalAnswer,
+): Error {
   if (code === 'history' || code === 'sequence') {
     return new SigningRefused(network, signing.history, message);
   }
   if (code === 'unknown_attempts') {
     return new SignerUnavailable(network, `the signer still lacks earlier attempts: ${message}`);
   }
+  if (code === 'cap_exceeded' || code === 'too_late')
+    return purpose.kind === 'charge'
+      ? new ChargeRefused(code, message)
+      : new SigningBlocked(network, 'policy', message);
   const way = code === 'journal' ? ' (put the newest one back, or florin ledger adopt-journal)' : '';
   return new SigningBlocked(network, BLOCK_REASON_OF[code] ?? 'policy', message + way);
 }

@@ -1,5 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { checkAddress } from '../addresses/check.ts';
+import { UnservedMandate } from '../charges/charge-errors.ts';
 import { AMOUNT_MAX } from '../port/amounts.ts';
 import {
   type ChargeSpec,
@@ -53,7 +54,7 @@ export function buildTransfer(id: ChainId, spec: TransferSpec, now: BuildTime): 
 export function buildCharge(id: ChainId, spec: ChargeSpec, now: BuildTime): SignedTx {
   const { mandate, chargeId, amount, subscriptionId, windowStart, windowEnd } = spec;
   if (mandate.mandateId !== mandateIdOf(id, mandate)) {
-    throw new UnbuildableTransfer('the mandate does not match its id');
+    throw new UnservedMandate('the mandate does not match its id');
   }
   const item = toBodyItem(id, { itemId: chargeId, place: 0, to: mandate.recipient, amount });
   const terms = { ...mandate, cap: String(mandate.cap) };

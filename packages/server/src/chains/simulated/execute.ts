@@ -31,7 +31,7 @@ export interface PooledTx {
 export interface ExecutionState {
   /** `balanceKey` of every account that a transaction in the pool debits → units. */
   balances: Map<string, bigint>;
-  /** `placeKey` of places that were paid before; filled on erc20 only. */
+  /** `placeKey` of places that were paid before, where a contract keeps them: on erc20, and of charges where there is a collector. */
   paidPlaces: Set<string>;
   /** Sender → lowest sequence not used. */
   nextSequence: Map<string, bigint>;
@@ -213,6 +213,10 @@ const windowOf = ({ subscriptionId, windowStart, windowEnd }: ChargeBody) => ({
   windowEnd,
 });
 
+/** Whether a contract keeps what it has paid or charged: the same place or charge is none a second time. */
+const isOnce = (network: Network, { charge }: TransferBody): boolean =>
+  network === 'erc20' || (charge !== undefined && NETWORK_RULES[network].capabilities.windowCap);
+
 /** Moves one item in the state; returns the reason when it cannot. `undo` collects the balances before. */
 function moveItem(
   network: Network,
@@ -241,6 +245,6 @@ function moveItem(
     undo.push([to, received]);
     state.balances.set(to, received + amount);
   }
-  if (network === 'erc20') state.paidPlaces.add(paid);
+  if (isOnce(network, body)) state.paidPlaces.add(paid);
   return undefined;
 }

@@ -9,21 +9,28 @@ export class FeePayer {
   readonly #address: string;
   readonly #chain: Pick<Chain, 'network' | 'balances'>;
   readonly #holds: () => bigint;
+  readonly #areFrozen: () => boolean;
 
-  private constructor(address: string, chain: Pick<Chain, 'network' | 'balances'>, holds: () => bigint) {
+  private constructor(
+    address: string,
+    chain: Pick<Chain, 'network' | 'balances'>,
+    { tankHolds, areFrozen = () => false }: Pick<SimulatedTiming, 'areFrozen'> & { tankHolds: () => bigint },
+  ) {
     this.#address = address;
     this.#chain = chain;
-    this.#holds = holds;
+    this.#holds = tankHolds;
+    this.#areFrozen = areFrozen;
   }
 
   /** Undefined where each wallet pays its own fees. */
   static of(
     chain: Pick<Chain, 'network' | 'balances'>,
-    { tankHolds }: Pick<SimulatedTiming, 'tankHolds'>,
+    { tankHolds, areFrozen }: Pick<SimulatedTiming, 'tankHolds' | 'areFrozen'>,
   ): FeePayer | undefined {
     const { network } = chain;
     if (tankHolds === undefined || NETWORK_RULES[network].sequenced) return undefined;
-    return new FeePayer(walletOfLabel(network, 'gas tank of all merchants').address, chain, tankHolds);
+    const { address } = walletOfLabel(network, 'gas tank of all merchants');
+    return new FeePayer(address, chain, { tankHolds, ...(areFrozen && { areFrozen }) });
   }
 
   /** New are recipients who hold nothing of the token. */
@@ -36,7 +43,7 @@ export class FeePayer {
     const native = this.#holds();
     const fee = this.#costOf(0);
     return {
-      refused: null,
+      refused: this.#areFrozen() ? 'sender_blacklisted' : null,
       unpayable: new Set(),
       fees: counts.map((count) => this.#costOf(count)),
       native,

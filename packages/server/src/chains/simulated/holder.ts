@@ -37,6 +37,10 @@ export class SimulatedHolder implements WalletHolder {
     return numUpdatedRows > 0n;
   }
 
+  async chargesOn(): Promise<undefined> {
+    return undefined;
+  }
+
   async limits(): Promise<undefined> {
     return undefined;
   }

@@ -49,7 +49,7 @@ export type Recipients = readonly string[] | 'all';
  */
 export async function recipientsOf({ watch, level, cursor }: ScanQuery): Promise<Recipients> {
   if (!('among' in watch)) return watch;
-  return level === 'final' && cursor === null ? await watch.all() : 'all';
+  return level === 'final' && cursor === null ? await watch.each() : 'all';
 }
 
 /** Filters a page to the transfers to watched addresses. */

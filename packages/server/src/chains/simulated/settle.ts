@@ -74,18 +74,24 @@ async function loadState(tx: Tx, id: ChainId, pool: PooledTx[]): Promise<Executi
     usedSequences: new Set(),
     charges: await readChargeState(tx, id, pool),
   };
+  if (keepsPlaces(id.network)) {
+    const places = pool.flatMap(({ body }) =>
+      placesOf(body).map((place) => ({ sender: payerOf(body), batchId: body.batchId, place })),
+    );
+    for (const { sender, batchId, place } of await findPaidPlaces(tx, id, places))
+      state.paidPlaces.add(placeKey(sender, batchId, place));
+  }
   if (!isSequenced(id.network)) return state;
-  const places = pool.flatMap(({ body }) =>
-    placesOf(body).map((place) => ({ sender: payerOf(body), batchId: body.batchId, place })),
-  );
-  for (const { sender, batchId, place } of await findPaidPlaces(tx, id, places))
-    state.paidPlaces.add(placeKey(sender, batchId, place));
   const next = await findNextSequences(tx, id, senders);
   for (const sender of senders) state.nextSequence.set(sender, next.get(sender) ?? 0n);
   for (const { sender, sequence } of await listUsedSequences(tx, id, state.nextSequence))
     state.usedSequences.add(sequenceKey(sender, sequence));
   return state;
 }
+
+/** Whether a contract there knows what it has paid or charged. */
+const keepsPlaces = (network: Network): boolean =>
+  isSequenced(network) || NETWORK_RULES[network].capabilities.windowCap;
 
 function isSequenced(network: Network): boolean {
   return NETWORK_RULES[network].sequenced;

@@ -13,4 +13,6 @@ export interface SimulatedTiming {
    * Absent: fees cost nothing. On networks without sequences alone.
    */
   tankHolds?: () => bigint;
+  /** There: whether the token's issuer has frozen the hot wallets (false). */
+  areFrozen?: () => boolean;
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { listed } from '../../platform/db/statements/index.ts';
 import type { Movement } from './execute.ts';
+import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 
 export interface TransferInsert extends Omit<Movement, 'itemId' | 'batchId' | 'place' | 'asset'> {
@@ -58,7 +59,7 @@ export interface BatchPlace {
   place: number;
 }
 
-/** The places that their senders have paid before. */
+/** The places that their senders have paid before, as far as a contract keeps them: see `isOnce` of `execute.ts`. */
 export async function findPaidPlaces(
   tx: Tx,
   { merchantId, network }: ChainId,
@@ -69,11 +70,13 @@ export async function findPaidPlaces(
     batch_id: ['text', (one) => one.batchId],
     place: ['integer', (one) => one.place],
   });
+  const { windowCap } = NETWORK_RULES[network].capabilities;
   const { rows } = await sql<BatchPlace>`
     select t.sender, t.batch_id as "batchId", t.place
     from ${wanted}
-    join simchain.transfer t on t.merchant_id = ${merchantId} and t.network = ${network} and t.network = 'erc20'
-      and t.sender = u.sender and t.batch_id = u.batch_id and t.place = u.place`.execute(tx);
+    join simchain.transfer t on t.merchant_id = ${merchantId} and t.network = ${network}
+      and t.sender = u.sender and t.batch_id = u.batch_id and t.place = u.place
+      and (t.network = 'erc20' or t.mandate_id is not null and ${windowCap}::boolean)`.execute(tx);
   return rows;
 }
 

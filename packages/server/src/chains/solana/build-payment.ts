@@ -36,6 +36,11 @@ export type Draft = Omit<SolanaMessage, 'blockhash' | 'instructions'> & {
   units: number;
   /** Behind limit and price of the compute units. */
   steps: readonly SolanaInstruction[];
+  /**
+   * Steps that are there or not as the chain is: what was signed of this attempt before, and gives the same bytes again, may have been
+   * built when it was otherwise.
+   */
+  optional?: readonly SolanaInstruction[];
 };
 
 /**

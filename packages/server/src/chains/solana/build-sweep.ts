@@ -37,40 +37,55 @@ export async function sweptAccounts(
   return await Promise.all(swept);
 }
 
+/** What the chain shows of the accounts of a sweep. */
+interface SweepFacts {
+  /** What they hold: one that holds more, as a payer came meanwhile, stays open. */
+  held: ReadonlyMap<string, bigint>;
+  /** Those that this attempt may close. */
+  closable: ReadonlySet<string>;
+  /** Accounts of the hot wallet that are there. */
+  opened: ReadonlySet<string>;
+}
+
 /**
  * Moves coins of deposit addresses to the hot wallet. The fee payer sends it, the deposit addresses sign with it and hold no SOL. An
  * account that is empty then is closed, and its rent goes back to the fee payer; who pays there later opens it again.
  *
- * @param held what the accounts hold: one that holds more, as a payer came meanwhile, stays open
  * @throws UnbuildableTransfer
  */
 export function buildSweepDraft(
   network: SolanaNetwork,
   { hot, feePayer }: SolanaWallets,
   swept: readonly SweptAccount[],
-  held: ReadonlyMap<string, bigint>,
+  { held, closable, opened }: SweepFacts,
 ): Draft {
   const mints = [...new Set(swept.map(({ mint }) => mint))];
   const taken = new Map<string, bigint>();
   for (const { account, amount } of swept) taken.set(account, (taken.get(account) ?? 0n) + amount);
-  const empty = [...new Map(swept.map((one) => [one.account, one])).values()].filter(
-    ({ account }) => held.get(account) === taken.get(account),
+  const sources = [...new Map(swept.map((one) => [one.account, one])).values()];
+  const closing = ({ account, owner }: SweptAccount) =>
+    ({ kind: 'close', account, destination: feePayer, owner }) as const;
+  const empty = sources.filter(
+    ({ account }) => closable.has(account) && held.get(account) === taken.get(account),
   );
+  const openings = mints.map((mint) => {
+    const account = tokenAccountOf(hot, mint);
+    return { kind: 'createTokenAccount', payer: feePayer, account, owner: hot, mint } as const;
+  });
+  const missing = openings.filter(({ account }) => !opened.has(account));
   const steps: SolanaInstruction[] = [
-    ...mints.map((mint) => {
-      const account = tokenAccountOf(hot, mint);
-      return { kind: 'createTokenAccount', payer: feePayer, account, owner: hot, mint } as const;
-    }),
+    ...missing,
     ...swept.map(({ account, owner, mint, amount }) => {
       const destination = tokenAccountOf(hot, mint);
       const from = { source: account, mint, authority: owner, decimals: DECIMALS };
       return { kind: 'transfer', ...from, destination, amount } as const;
     }),
-    ...empty.map(({ account, owner }) => ({ kind: 'close', account, destination: feePayer, owner }) as const),
+    ...empty.map(closing),
   ];
   const transfers = swept.length + empty.length;
-  const units = computeUnits({ memoBytes: [], created: mints.length, transfers });
-  return assertFits(network, { version: 0, feePayer, units, steps });
+  const units = computeUnits({ memoBytes: [], created: missing.length, transfers });
+  const optional = [...openings, ...sources.map(closing)];
+  return assertFits(network, { version: 0, feePayer, units, steps, optional });
 }
 
 /** What the signer compares it with. */

@@ -4,44 +4,53 @@ import type { HeadFeed } from './heads.ts';
 import type { SolanaNode } from './node.ts';
 import { orUnavailable, readBase64, readContext, readRecord } from './node-answers.ts';
 import { readSigned } from './signing.ts';
+import type { SolanaStatus } from './status.ts';
+import { readAccountState } from './token-accounts.ts';
 
-const U64_BYTES = 8;
+/** Of a token account. */
 const AMOUNT_BEGIN = 64;
+const AMOUNT_BYTES = 8;
 
 /**
- * Why a charge failed. The token program has one code for too small a balance and too small an allowance, and looks at the balance
- * first; what the account holds by now tells them apart. One endpoint's word is enough: it names a decline, and no money follows.
+ * Why a charge failed. The payer's are what the token program says of the pull itself: opening the hot wallet's account, the fee and
+ * whatever else the transaction does are ours. The program has one code for too small a balance and too small an allowance, and looks at the
+ * balance first; what the account holds by now tells them apart, by one endpoint's word, as either is the payer's. Whose account is frozen, or
+ * closed, is the word of two: it says whose fault it is.
  *
  * @throws ChainUnavailable
  */
 export async function explainCharge(
   { node, feed }: { node: SolanaNode; feed: HeadFeed },
   tx: SignedTx,
-  status: TxStatus,
+  { failure, ...status }: SolanaStatus,
 ): Promise<TxStatus> {
-  if (status.state !== 'failed') return status;
-  const transfer = readSigned(tx.raw)?.message.instructions.find((step) => step.kind === 'transfer');
+  if (failure === undefined) return status;
+  const pull = readSigned(tx.raw)?.message.instructions.find((step) => step.kind === 'transfer');
   // What an owner sends is no charge.
-  if (transfer === undefined || transfer.source === tokenAccountOf(transfer.authority, transfer.mint))
-    return status;
+  if (pull === undefined || pull.source === tokenAccountOf(pull.authority, pull.mint)) return status;
   const named = (reason: ChargeFault) => ({ ...status, reason });
+  if (failure.step?.kind !== 'transfer') return named('our_fault');
   // Nobody's delegate, or somebody else's.
-  if (status.reason === 'wrong_owner') return named('insufficient_allowance');
-  if (status.reason === 'account_frozen') return status;
+  if (failure.reason === 'wrong_owner') return named('insufficient_allowance');
   const { tip } = await feed.heads();
-  const held = await readHeld(node, transfer.source, tip.slot);
-  if (held === undefined || held < transfer.amount) return named('insufficient_balance');
-  return status.reason === 'insufficient_funds' ? named('insufficient_allowance') : status;
+  if (failure.reason === 'insufficient_funds') {
+    const held = await readHeld(node, pull.source, tip.slot);
+    return named(held < pull.amount ? 'insufficient_balance' : 'insufficient_allowance');
+  }
+  const state = await readAccountState(node, { account: pull.source, minSlot: tip.slot });
+  if (state === 'missing') return named('insufficient_balance');
+  // That the payer's account is frozen has no name in the port.
+  return failure.reason === 'account_frozen' && state === 'frozen' ? status : named('our_fault');
 }
 
-/** Undefined: the account is closed. */
-async function readHeld(node: SolanaNode, account: string, minSlot: bigint): Promise<bigint | undefined> {
-  const dataSlice = { offset: AMOUNT_BEGIN, length: U64_BYTES };
+/** Of a closed account: nothing. */
+async function readHeld(node: SolanaNode, account: string, minSlot: bigint): Promise<bigint> {
+  const dataSlice = { offset: AMOUNT_BEGIN, length: AMOUNT_BYTES };
   const config = { encoding: 'base64', dataSlice, commitment: 'confirmed', minContextSlot: Number(minSlot) };
   const answer = await orUnavailable(node.call('getAccountInfo', [account, config]));
   const { value } = readContext(answer, 'getAccountInfo');
-  if (value === null) return undefined;
+  if (value === null) return 0n;
   const bytes = readBase64(readRecord(value, `the account ${account}`).data, `the account ${account}`);
-  if (bytes.length < U64_BYTES) return undefined;
-  return new DataView(bytes.buffer, bytes.byteOffset, U64_BYTES).getBigUint64(0, true);
+  if (bytes.length < AMOUNT_BYTES) return 0n;
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getBigUint64(0, true);
 }

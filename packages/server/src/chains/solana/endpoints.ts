@@ -1,5 +1,5 @@
 import type { ChainIdentity } from '../rpc/endpoint.ts';
-import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
+import { type HeightQuestion, type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
 import type { RpcAnswer } from '../rpc/messages.ts';
 import type { NodeError } from '../rpc/node.ts';
 import { comparedText } from './compared.ts';
@@ -22,9 +22,7 @@ export class SolanaEndpoints extends RpcEndpoints implements SolanaNode {
   }
 
   async newest(commitment: Commitment): Promise<Epoch> {
-    const request = { method: 'getEpochInfo', params: [{ commitment }] };
-    const what = `its newest ${commitment} block`;
-    const { answer } = await this.reached({ request, heightOf: (one) => readEpoch(one)?.slot, what });
+    const { answer } = await this.reached(newestOf(commitment));
     const epoch = readEpoch(answer);
     if (epoch === undefined) throw new Error('an answer that told its slot tells it no more');
     return epoch;
@@ -41,12 +39,19 @@ export class SolanaEndpoints extends RpcEndpoints implements SolanaNode {
   }
 }
 
+const newestOf = (commitment: Commitment): HeightQuestion => ({
+  request: { method: 'getEpochInfo', params: [{ commitment }] },
+  heightOf: (one) => readEpoch(one)?.slot,
+  what: `its newest ${commitment} block`,
+});
+
 function dialectOf({ name, endpoints, genesisHash }: NetworkPart): RpcDialect {
   return {
     network: 'spl',
     name,
     endpoints,
     identity: identityOf(genesisHash),
+    newest: newestOf('confirmed'),
     comparedText,
     isLacking: ({ code }: NodeError) => LACKING.has(code),
   };

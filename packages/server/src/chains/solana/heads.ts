@@ -1,5 +1,5 @@
 import { Snapshots } from '../blocks/snapshots.ts';
-import type { Head } from '../port/port.ts';
+import type { Freshness, Head } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import type { Epoch, SolanaNode } from './node.ts';
 import { orUnavailable, readNumber } from './node-answers.ts';
@@ -25,14 +25,14 @@ export class HeadFeed {
     this.#refreshMs = refreshMs;
   }
 
-  /** @throws ChainUnavailable */
-  async heads(): Promise<Heads> {
+  /**
+   * @param freshness `now`: read after the call, or by one that is under way. `relaxed` is no other than `recent`: they cost three calls, and what
+   *   a look reads of each address is of its own moment.
+   * @throws ChainUnavailable
+   */
+  async heads(freshness: Freshness = 'recent'): Promise<Heads> {
+    if (freshness === 'now') return await this.#snapshots.refresh();
     return await this.#snapshots.youngerThan(this.#refreshMs);
-  }
-
-  /** Read after the call, or by one that is under way. @throws ChainUnavailable */
-  newHeads(): Promise<Heads> {
-    return this.#snapshots.refresh();
   }
 
   async #read(): Promise<Heads> {

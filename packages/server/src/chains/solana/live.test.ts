@@ -4,6 +4,7 @@ import { createLogger } from '../../platform/observability/index.ts';
 import { TOKEN_CONTRACTS } from '../addresses/token-contracts.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { type AddressSigner, LiveSolana } from './live.ts';
+import { chainNameOf } from './network.ts';
 
 const [RIGHT, WRONG, PAYER] = [TOKEN_CONTRACTS.spl.USDT, TOKEN_CONTRACTS.spl.USDC, `${'1'.repeat(31)}2`];
 
@@ -46,6 +47,15 @@ test('an account whose key was wrong has its own hot wallet once that is put rig
   expect(await solana.of(withHot(1, WRONG))?.sender('hot')).toBe(WRONG);
   expect(await solana.of(withHot(1, RIGHT))?.sender('hot')).toBe(RIGHT);
   await close();
+});
+
+test.each([
+  ['5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d', 'solana:mainnet'],
+  ['4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY', 'solana:testnet'],
+  ['EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', 'solana:devnet'],
+  ['1'.repeat(44), 'solana:localnet'],
+])('wallets know the chain of genesis %s as %s', (genesisHash, name) => {
+  expect(chainNameOf({ genesisHash })).toBe(name);
 });
 
 test('a signer with other keys than the account was opened with names no addresses for it', async () => {

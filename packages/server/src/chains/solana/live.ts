@@ -2,17 +2,26 @@ import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
 import type { NetworkFacts, SignedText, Tank } from '../live-chains.ts';
-import type { PayerTransaction, PayerTransfer } from '../payer-wallets.ts';
+import { type NetworkState, readNetworkState } from '../network-state.ts';
+import type {
+  ApprovalTransaction,
+  LostApproval,
+  PayerApproval,
+  PayerCalls,
+  PayerTransaction,
+  PayerTransfer,
+} from '../payer-wallets.ts';
 import { plainFacts } from '../plain-facts.ts';
 import { findPooled } from '../pool/index.ts';
 import { SignerUnavailable } from '../port/port-errors.ts';
 import { TokenAccountTable } from './account-table.ts';
 import { CheckedSolana } from './checked-solana.ts';
 import { SolanaEndpoints } from './endpoints.ts';
-import { HeadFeed } from './heads.ts';
+import { HeadFeed, headOf } from './heads.ts';
 import { MarkTable } from './mark-table.ts';
 import { chainNameOf, type SolanaNetwork } from './network.ts';
-import { buildPayerTransfer } from './payer-transfer.ts';
+import { buildPayerApproval, readLostApproval } from './payer-approval.ts';
+import { buildPayerTransfer, type PayerContext } from './payer-transfer.ts';
 import { isSignedText } from './signed-text.ts';
 import type { SolanaSigner } from './signing.ts';
 import { SolanaChain } from './solana-chain.ts';
@@ -47,7 +56,7 @@ interface LiveSolanaOptions {
  * Solana as all live merchants of this process share it. No public key derives keys here: what an account has in the place of an extended
  * public key is the address of its hot wallet, and deposit addresses are those that the signer has named.
  */
-export class LiveSolana implements AccountSource {
+export class LiveSolana implements AccountSource, PayerCalls {
   readonly #options: LiveSolanaOptions;
   readonly #rpc: SolanaEndpoints;
   readonly #node: CheckedSolana;
@@ -79,7 +88,7 @@ export class LiveSolana implements AccountSource {
       wallets: {
         hot,
         feePayer,
-        delegate: () => this.#readDelegate(),
+        delegate: () => this.spender(),
         deposit: async (index) => (await findPooled(db, place, BigInt(index))).address?.address,
         name: (range) => this.#name({ account, hot }, range),
       },
@@ -108,8 +117,33 @@ export class LiveSolana implements AccountSource {
 
   /** @throws ChainUnavailable */
   async payerTransfer(transfer: PayerTransfer): Promise<PayerTransaction | undefined> {
-    const { network } = this.#options;
-    return await buildPayerTransfer({ network, node: this.#node, feed: this.#feed }, transfer);
+    return await buildPayerTransfer(this.#payerContext(), transfer);
+  }
+
+  /** @throws ChainUnavailable, SignerUnavailable */
+  async payerApproval(approval: PayerApproval): Promise<ApprovalTransaction | undefined> {
+    const delegate = await this.spender();
+    return delegate === null ? undefined : await buildPayerApproval(this.#payerContext(), delegate, approval);
+  }
+
+  /** @throws ChainUnavailable, SignerUnavailable */
+  async lostApproval(wallet: Pick<PayerApproval, 'from' | 'asset'>): Promise<LostApproval | null> {
+    const delegate = await this.spender();
+    return delegate === null ? null : await readLostApproval(this.#payerContext(), delegate, wallet);
+  }
+
+  #payerContext(): PayerContext {
+    return { network: this.#options.network, node: this.#node, feed: this.#feed };
+  }
+
+  /** While the signer is away: what it said before. @throws SignerUnavailable */
+  async spender(): Promise<string | null> {
+    try {
+      this.#delegate = await this.#options.signer.readSolanaDelegate();
+    } catch (error) {
+      if (!(error instanceof SignerUnavailable) || this.#delegate === undefined) throw error;
+    }
+    return this.#delegate;
   }
 
   /** The fee payer. @throws ChainUnavailable */
@@ -127,6 +161,13 @@ export class LiveSolana implements AccountSource {
     return { extendedPublicKey: hot, epoch: 0, coldOwner: null };
   }
 
+  readState(): Promise<NetworkState> {
+    return readNetworkState(this.#options.network.name, {
+      readHead: async () => headOf(await this.#feed.heads()),
+      readEndpoints: () => this.#rpc.states(),
+    });
+  }
+
   /** @throws ChainUnavailable */
   async height(): Promise<bigint> {
     const { final } = await this.#feed.heads();
@@ -135,16 +176,6 @@ export class LiveSolana implements AccountSource {
 
   close(): Promise<void> {
     return this.#rpc.close();
-  }
-
-  /** While the signer is away: what it said before. */
-  async #readDelegate(): Promise<string | null> {
-    try {
-      this.#delegate = await this.#options.signer.readSolanaDelegate();
-    } catch (error) {
-      if (!(error instanceof SignerUnavailable) || this.#delegate === undefined) throw error;
-    }
-    return this.#delegate;
   }
 
   /** Coins at addresses of another seed would be out of reach. */

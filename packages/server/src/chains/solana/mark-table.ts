@@ -15,6 +15,7 @@ declare module '../../platform/db/db.ts' {
       previous_since: bigint;
       late_from: bigint | null;
       leaving_since: bigint | null;
+      swept_by: string | null;
     };
   }
 }
@@ -49,9 +50,18 @@ export class MarkTable implements Marks {
           previous: { amount: row.previous_amount, since: row.previous_since },
           lateFrom: row.late_from,
           leavingSince: row.leaving_since,
+          sweptBy: row.swept_by,
         },
       ]),
     );
+  }
+
+  async reportedBehind(cursor: bigint): Promise<readonly string[]> {
+    const { rows } = await sql<{ owner: string }>`
+      select distinct a.owner from solana_mark m
+      join solana_token_account a on a.merchant_id = m.merchant_id and a.account = m.account
+      where m.merchant_id = ${this.#merchantId} and m.reported_at > ${cursor}::bigint`.execute(this.#db);
+    return rows.map(({ owner }) => owner);
   }
 
   /** A sweep that was noted since the marks were found stays noted. */
@@ -66,29 +76,37 @@ export class MarkTable implements Marks {
       previous_since: ['bigint', ([, mark]) => mark.previous.since],
       late_from: ['bigint', ([, mark]) => mark.lateFrom],
       leaving_since: ['bigint', ([, mark]) => mark.leavingSince],
+      swept_by: ['uuid', ([, mark]) => mark.sweptBy],
     });
     const accounts = [...marks.keys()];
     const were = accounts.map((account) => found.get(account)?.leavingSince ?? -2n);
+    const isNoted = sql`t.leaving_since > coalesce((${were}::bigint[])[array_position(${accounts}::text[], t.account)], -2)`;
     await sql`
       insert into solana_mark as t (merchant_id, account, amount, since, reported_at, previous_amount, previous_since,
-        late_from, leaving_since)
+        late_from, leaving_since, swept_by)
       select ${this.#merchantId}::uuid, v.* from ${rows} order by v.account
       on conflict (merchant_id, account) do update set amount = excluded.amount, since = excluded.since,
         reported_at = excluded.reported_at, previous_amount = excluded.previous_amount,
         previous_since = excluded.previous_since, late_from = excluded.late_from,
-        leaving_since = case
-          when t.leaving_since > coalesce((${were}::bigint[])[array_position(${accounts}::text[], t.account)], -2)
-          then t.leaving_since else excluded.leaving_since end`.execute(this.#db);
+        leaving_since = case when ${isNoted} then t.leaving_since else excluded.leaving_since end,
+        swept_by = case when ${isNoted} then t.swept_by else excluded.swept_by end`.execute(this.#db);
   }
 
-  async noteLeaving(accounts: readonly string[], slot: bigint): Promise<void> {
+  async noteLeaving(
+    accounts: readonly string[],
+    { slot, by }: { slot: bigint; by: string },
+  ): Promise<ReadonlySet<string>> {
     const { amount, since, reportedAt } = NO_MARK;
-    await sql`
-      insert into solana_mark as t (merchant_id, account, amount, since, reported_at, previous_amount, previous_since, leaving_since)
+    const { rows } = await sql<{ account: string; swept_by: string }>`
+      insert into solana_mark as t (merchant_id, account, amount, since, reported_at, previous_amount, previous_since, leaving_since,
+        swept_by)
       select ${this.#merchantId}::uuid, account, ${amount}::bigint, ${since}::bigint, ${reportedAt}::bigint, ${amount}::bigint,
-        ${since}::bigint, ${slot}::bigint
+        ${since}::bigint, ${slot}::bigint, ${by}::uuid
       from unnest(${[...new Set(accounts)].sort()}::text[]) as account
       on conflict (merchant_id, account) do update
-        set leaving_since = greatest(t.leaving_since, excluded.leaving_since)`.execute(this.#db);
+        set leaving_since = greatest(t.leaving_since, excluded.leaving_since),
+          swept_by = coalesce(t.swept_by, excluded.swept_by)
+      returning account, swept_by`.execute(this.#db);
+    return new Set(rows.filter((row) => row.swept_by === by).map(({ account }) => account));
   }
 }

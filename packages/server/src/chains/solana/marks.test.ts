@@ -186,17 +186,25 @@ describe('marks of token accounts', () => {
 
   test('the end of an earlier sweep does not stand for a later one', () => {
     const previous = { amount: 0n, since: -1n };
-    const mark: Mark = { ...NO_MARK, amount: 7n, since: 3n, reportedAt: 10n, previous, leavingSince: 12n };
+    const mark: Mark = {
+      ...NO_MARK,
+      amount: 7n,
+      since: 3n,
+      reportedAt: 10n,
+      previous,
+      leavingSince: 12n,
+      sweptBy: 'a',
+    };
     const base = { cursor: 10n, from: 3n, hasLate: false, isPartial: false, upTo: 20n } as const;
     const after = (leftAt: bigint, amount: bigint, upTo = 20n) =>
-      nextMark(mark, { ...base, amount, change: amount - 7n, slots: [leftAt], leftAt, upTo }).mark
-        ?.leavingSince;
+      nextMark(mark, { ...base, amount, change: amount - 7n, slots: [leftAt], leftAt, upTo }).mark;
     // The coins that left are those of a sweep before it.
-    expect(after(11n, 0n)).toBe(12n);
+    expect(after(11n, 0n)).toMatchObject({ leavingSince: 12n, sweptBy: 'a' });
     // Of two that are on their way, the other may still come.
-    expect(after(13n, 5n)).toBe(12n);
-    expect(after(13n, 0n)).toBeNull();
-    expect(after(13n, 5n, 2_012n)).toBeNull();
+    expect(after(13n, 5n)).toMatchObject({ leavingSince: 12n, sweptBy: 'a' });
+    expect(after(13n, 0n)).toMatchObject({ leavingSince: null, sweptBy: null });
+    // Over, and not empty: it may have failed as it was to close the account.
+    expect(after(13n, 5n, 2_012n)).toMatchObject({ leavingSince: null, sweptBy: 'a' });
     const idle = { ...base, amount: 7n, change: 0n, slots: [], leftAt: null };
     expect(nextMark(mark, idle).mark).toBeUndefined();
     expect(nextMark(mark, { ...idle, upTo: 2_012n }).mark?.leavingSince).toBeNull();

@@ -18,16 +18,27 @@ export interface Mark extends Known {
    * sweep would leave the balance as it was: until then its transactions are read whatever it holds.
    */
   leavingSince: bigint | null;
+  /**
+   * The first attempt that was to empty it, until it is empty. That one alone closes the account: one unit that comes between reading and
+   * block makes a transaction fail that closes what is not empty, and whoever sends it could do so each time.
+   */
+  sweptBy: string | null;
 }
 
 /** Durable, for each token account of a merchant's deposit addresses. */
 export interface Marks {
   /** Those that are known. */
   find(accounts: readonly string[]): Promise<ReadonlyMap<string, Mark>>;
+  /** The owners of accounts that a scan beyond that slot has reported, and whose caller may have stored none of it. */
+  reportedBehind(cursor: bigint): Promise<readonly string[]>;
   /** @param found as they were before the scan: an account that has begun to leave meanwhile is still leaving */
   save(marks: ReadonlyMap<string, Mark>, found: ReadonlyMap<string, Mark>): Promise<void>;
-  /** Sets `leavingSince`, also of accounts without a mark; a higher slot stays. */
-  noteLeaving(accounts: readonly string[], slot: bigint): Promise<void>;
+  /**
+   * Sets `leavingSince`, also of accounts without a mark; a higher slot stays, and so does an earlier attempt.
+   *
+   * @returns those that this attempt was the first to empty
+   */
+  noteLeaving(accounts: readonly string[], sweep: { slot: bigint; by: string }): Promise<ReadonlySet<string>>;
 }
 
 /** Before the first slot. */
@@ -42,6 +53,7 @@ export const NO_MARK: Mark = {
   previous: NOTHING,
   lateFrom: null,
   leavingSince: null,
+  sweptBy: null,
 };
 
 const pick = ({ amount, since }: Known): Known => ({ amount, since });
@@ -110,12 +122,13 @@ export function nextMark(mark: Mark, reading: AccountReading): NextMark {
     return { ...forgotten(mark, reading), hasGap };
   }
   const leavingSince = isOver(mark, reading) ? null : mark.leavingSince;
+  const sweptBy = isEmptied(mark, reading) ? null : mark.sweptBy;
   const isSame = slots.length === 0 && leavingSince === mark.leavingSince;
   if (isSame && !isAgain(mark, cursor)) return { hasGap };
   const since = slots.reduce((a, b) => (b > a ? b : a), from);
   const lateFrom = hasLate ? from : null;
   return {
-    mark: { amount, since, reportedAt: upTo, previous: pick(known), lateFrom, leavingSince },
+    mark: { amount, since, reportedAt: upTo, previous: pick(known), lateFrom, leavingSince, sweptBy },
     hasGap,
   };
 }
@@ -128,15 +141,19 @@ function forgotten(mark: Mark, { cursor, upTo }: AccountReading): Pick<NextMark,
   if (!isAgain(mark, cursor)) return {};
   const known = pick(knownOf(mark, cursor));
   const leavingSince = mark.leavingSince !== null && mark.leavingSince > upTo ? mark.leavingSince : upTo;
-  return { mark: { ...NO_MARK, ...known, previous: known, leavingSince } };
+  return { mark: { ...NO_MARK, ...known, previous: known, leavingSince, sweptBy: mark.sweptBy } };
 }
 
 /**
  * Whether no sweep of it is on its way any more, of an account that was read whole: coins have left behind the last one that was built, and
  * it is empty, so that no earlier one has still to come; or too much time has passed for any.
  */
-function isOver({ leavingSince }: Mark, { amount = 0n, leftAt, upTo }: AccountReading): boolean {
-  if (leavingSince === null) return true;
-  if (upTo >= leavingSince + LANDING_SLOTS) return true;
-  return amount === 0n && leftAt !== null && leftAt > leavingSince;
+function isOver(mark: Mark, reading: AccountReading): boolean {
+  const { leavingSince } = mark;
+  return leavingSince === null || reading.upTo >= leavingSince + LANDING_SLOTS || isEmptied(mark, reading);
+}
+
+/** Whether the last sweep that was built has emptied it. */
+function isEmptied({ leavingSince }: Mark, { amount = 0n, leftAt }: AccountReading): boolean {
+  return leavingSince !== null && amount === 0n && leftAt !== null && leftAt > leavingSince;
 }

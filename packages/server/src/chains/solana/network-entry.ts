@@ -1,5 +1,7 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
 import { readSolanaAddress } from '@florin/signer/solana';
 import Type, { type Static } from 'typebox';
+import { TOKEN_CONTRACTS } from '../addresses/token-contracts.ts';
 import {
   type Complain,
   checkExplorer,
@@ -15,7 +17,6 @@ const closed = { additionalProperties: false };
 const COMPUTE_UNITS_MAX = 1_400_000;
 /** What a payment of eight items needs. */
 const COMPUTE_UNITS_MIN = 500_000;
-const REAL = 'is for coins without value: real money waits for what decision 163 lists. Remove networks.spl';
 
 const Token = Type.Object(
   { address: Type.String({ description: 'the address of a mint, in base58' }), decimals: Type.Literal(6) },
@@ -54,6 +55,21 @@ export const SolanaEntry = Type.Object(
 );
 export type SolanaEntry = Static<typeof SolanaEntry>;
 
+/** Real money is on one chain, in the mints of its issuers: whoever names another one by mistake would be paid in coins of nobody's. */
+function checkReal(
+  genesisHash: string,
+  mints: Readonly<Record<Asset, string | undefined>>,
+  complain: Complain,
+): void {
+  if (genesisHash !== MAINNET)
+    complain('genesis_hash', `is not that of mainnet, ${MAINNET}: where test is false no other network is`);
+  for (const asset of ASSETS) {
+    const known = TOKEN_CONTRACTS.spl[asset];
+    if (mints[asset] !== undefined && mints[asset] !== known)
+      complain(`tokens.${asset}.address`, `is not the mint of ${asset} on mainnet, ${known}`);
+  }
+}
+
 export function readSolanaEntry(entry: SolanaEntry, complain: Complain): SolanaNetwork {
   const isAddress = (text: string) => readSolanaAddress(text) !== undefined;
   const { USDT, USDC } = readTokens(
@@ -61,7 +77,12 @@ export function readSolanaEntry(entry: SolanaEntry, complain: Complain): SolanaN
     { isAddress, what: 'the address of a mint, in base58' },
     complain,
   );
-  if (!entry.test || entry.genesis_hash === MAINNET) complain(entry.test ? 'genesis_hash' : 'test', REAL);
+  if (entry.test && entry.genesis_hash === MAINNET)
+    complain(
+      'genesis_hash',
+      'is that of mainnet, whose coins have value: name another network, or "test": false',
+    );
+  if (!entry.test) checkReal(entry.genesis_hash, { USDT, USDC }, complain);
   checkExplorer(entry.explorer, complain);
   return {
     name: entry.name,

@@ -2,7 +2,12 @@ import type { Asset } from '@florin/contract/money';
 import type { Endpoint } from '../rpc/endpoint.ts';
 
 export const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
-const DEVNET = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
+/** Genesis hashes of the public networks, as the wallet standard names these. */
+const PUBLIC_CHAINS = new Map([
+  [MAINNET, 'solana:mainnet'],
+  ['EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', 'solana:devnet'],
+  ['4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY', 'solana:testnet'],
+]);
 
 /** One Solana network as it is configured. Addresses are in base58; amounts of SOL in lamports. */
 export interface SolanaNetwork {
@@ -25,6 +30,5 @@ export interface SolanaNetwork {
 
 /** As the wallet standard names it. */
 export function chainNameOf({ genesisHash }: Pick<SolanaNetwork, 'genesisHash'>): string {
-  if (genesisHash === MAINNET) return 'solana:mainnet';
-  return genesisHash === DEVNET ? 'solana:devnet' : 'solana:localnet';
+  return PUBLIC_CHAINS.get(genesisHash) ?? 'solana:localnet';
 }

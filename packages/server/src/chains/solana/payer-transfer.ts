@@ -1,4 +1,9 @@
-import { encodeSolanaMessage, signersOf, tokenAccountOf } from '@florin/signer/solana';
+import {
+  encodeSolanaMessage,
+  type SolanaInstruction,
+  signersOf,
+  tokenAccountOf,
+} from '@florin/signer/solana';
 import { checkSplAddress } from '../addresses/spl.ts';
 import type { PayerTransaction, PayerTransfer } from '../payer-wallets.ts';
 import { assertFits, DECIMALS, withLifetime } from './build-payment.ts';
@@ -13,7 +18,7 @@ const SIGNATURE_BYTES = 64;
 /** A hundredth of a SOL, in lamports: the page takes no transaction that pays more for being early. */
 const PRIORITY_FEE_MAX = 10_000_000n;
 
-interface Context {
+export interface PayerContext {
   network: SolanaNetwork;
   node: SolanaNode;
   feed: HeadFeed;
@@ -27,7 +32,7 @@ interface Context {
  * @throws ChainUnavailable
  */
 export async function buildPayerTransfer(
-  { network, node, feed }: Context,
+  { network, node, feed }: PayerContext,
   { from, to, asset, units: amount }: PayerTransfer,
 ): Promise<PayerTransaction | undefined> {
   const mint = network.tokens[asset]?.mint;
@@ -41,32 +46,52 @@ export async function buildPayerTransfer(
   const held = amounts.get(source.account) ?? 0n;
   if (held < amount) return { short: 'token', held };
   const units = computeUnits({ memoBytes: [], created: 1, transfers: 1 });
-  const draft = assertFits(network, {
-    version: 0,
-    feePayer: from,
-    units,
-    steps: [
-      { kind: 'createTokenAccount', payer: from, account: destination.account, owner: to, mint },
-      {
-        kind: 'transfer',
-        source: source.account,
-        mint,
-        destination: destination.account,
-        authority: from,
-        decimals: DECIMALS,
-        amount,
-      },
-    ],
-  });
+  const isOpened = !amounts.has(destination.account);
+  const steps = [
+    { kind: 'createTokenAccount', payer: from, account: destination.account, owner: to, mint },
+    {
+      kind: 'transfer',
+      source: source.account,
+      mint,
+      destination: destination.account,
+      authority: from,
+      decimals: DECIMALS,
+      amount,
+    },
+  ] as const;
+  return await buildForPayer(
+    { network, node, feed },
+    { from, steps, units, changed: [source.account, destination.account], created: isOpened ? 1 : 0 },
+  );
+}
+
+/**
+ * The transaction of a payer's wallet, at a price that the page takes, or that the wallet has too little SOL for it.
+ *
+ * @param payment.changed token accounts that it changes, besides the wallet
+ * @param payment.created token accounts that it has to open
+ * @throws ChainUnavailable
+ */
+export async function buildForPayer(
+  { network, node }: PayerContext,
+  payment: {
+    from: string;
+    steps: readonly SolanaInstruction[];
+    units: number;
+    changed: readonly string[];
+    created: number;
+  },
+): Promise<{ transaction: string } | { short: 'fee'; coin: string }> {
+  const { from, steps, units, changed, created } = payment;
+  const draft = assertFits(network, { version: 0, feePayer: from, units, steps: [...steps] });
   const [{ blockhash }, recent, lamports] = await Promise.all([
     node.newestBlockhash(),
-    readRecentFees(node, [from, source.account, destination.account]),
+    readRecentFees(node, [from, ...changed]),
     readLamports(node, from),
   ]);
   const ceiling = network.feeCeilings.priorityFee;
   const priorityFee = ceiling < PRIORITY_FEE_MAX ? ceiling : PRIORITY_FEE_MAX;
   const microLamports = priceOf(recent, units, { ...network.feeCeilings, priorityFee });
-  const created = amounts.has(destination.account) ? 0 : 1;
   if (spendableOf(lamports) < costOf({ signatures: 1, units, microLamports, created }))
     return { short: 'fee', coin: 'SOL' };
   const message = withLifetime(draft, blockhash, microLamports);

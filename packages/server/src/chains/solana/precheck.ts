@@ -1,3 +1,4 @@
+import { tokenAccountOf } from '@florin/signer/solana';
 import { checkSplAddress } from '../addresses/spl.ts';
 import type { PaidByTank, Precheck, PrecheckRequest } from '../port/port.ts';
 import { UnbuildableTransfer } from '../port/port-errors.ts';
@@ -8,7 +9,7 @@ import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
 import { orUnavailable, readContext, readNumber } from './node-answers.ts';
 import type { SolanaWallets } from './reader.ts';
-import { readAmounts } from './token-accounts.ts';
+import { readAccountState, readAmounts } from './token-accounts.ts';
 
 export interface PrecheckContext {
   network: SolanaNetwork;
@@ -26,7 +27,8 @@ const feeOf = ({ feeCeilings }: SolanaNetwork, signatures: number): bigint =>
   BigInt(signatures) * SIGNATURE_LAMPORTS + feeCeilings.priorityFee;
 
 /**
- * What the fee payer needs before transactions are signed: without it none gets into a block, and each would expire.
+ * What the fee payer needs before transactions are signed: without it none gets into a block, and each would expire. Where the hot wallet's
+ * account is frozen, each would be in a block, cost its fee and fail: what it pays, and what it is paid.
  *
  * @throws ChainUnavailable, UnbuildableTransfer
  */
@@ -34,8 +36,9 @@ export async function precheck(context: PrecheckContext, request: PrecheckReques
   const { network, node, feed, wallets } = context;
   const mint = network.tokens[request.asset]?.mint;
   if (mint === undefined) throw new UnbuildableTransfer(`${network.name} has no ${request.asset}`);
-  const { slot } = (await feed.newHeads()).tip;
+  const { slot } = (await feed.heads('now')).tip;
   const native = spendableOf(await readLamports(node, wallets.feePayer, slot));
+  const home = await readAccountState(node, { account: tokenAccountOf(wallets.hot, mint), minSlot: slot });
   const recipients =
     request.kind === 'sweeps' ? [wallets.hot] : request.transactions.flat().map(({ to }) => to);
   const newRecipients = await findNew(context, { recipients, mint, slot });
@@ -45,7 +48,7 @@ export async function precheck(context: PrecheckContext, request: PrecheckReques
       ? request.transactions.map((count) => feeOf(network, count + 1) + newAccounts(newRecipients))
       : request.transactions.map((items) => fee + RENT_LAMPORTS * BigInt(items.length));
   return {
-    refused: null,
+    refused: home === 'frozen' ? 'sender_blacklisted' : null,
     unpayable: new Set(),
     fees,
     native,

@@ -11,6 +11,7 @@ import {
   DEPOSIT_INDEX_MAX,
   type DepositAddress,
   depositIndexOf,
+  type Freshness,
   type Head,
   type KeyRef,
   type ScanAnswer,
@@ -136,13 +137,16 @@ export class SolanaReader implements ChainReader {
     return null;
   }
 
-  async head(): Promise<Head> {
-    return headOf(await this.#options.feed.heads());
+  async head(freshness?: Freshness): Promise<Head> {
+    return headOf(await this.#options.feed.heads(freshness));
   }
 
-  async blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>> {
+  async blockHashes(
+    heights: readonly bigint[],
+    freshness?: Freshness,
+  ): Promise<ReadonlyMap<bigint, string | null>> {
     const { feed, node, nowMs } = this.#options;
-    const heads = now === undefined ? await feed.heads() : await feed.newHeads();
+    const heads = await feed.heads(freshness);
     return await readBlockHashes(node, heads, { heights, isFresh: isFresh(heads, nowMs()) });
   }
 

@@ -47,7 +47,7 @@ interface Part {
 export async function scanAccounts(context: ScanContext, query: ScanQuery): Promise<ScanAnswer> {
   const position = query.cursor === null ? undefined : readCursor(query.cursor);
   const limit = scanLimit(query, query.level === 'final' ? FINAL_LIMIT : TIP_LIMIT);
-  const heads = await context.feed.heads();
+  const heads = await context.feed.heads(query.freshness);
   const { tip, final } = heads;
   if (query.level === 'tip') {
     const after = position ?? { slot: final.slot };
@@ -106,11 +106,11 @@ interface Reading {
 
 async function readAccounts(context: ScanContext, query: ScanQuery, part: Part): Promise<Reading> {
   const { after, upTo, reads } = part;
-  const watched = await listAccounts(context, query);
+  const cursor = baseOf(after);
+  const watched = await listAccounts(context, query, cursor);
   const { amounts, faults } = await readHeld(context, watched, reads);
   const known = await context.marks.find([...watched.keys()]);
   const markOf = (account: string) => known.get(account) ?? NO_MARK;
-  const cursor = baseOf(after);
   const due = [...watched.keys()].flatMap((account) => {
     if (faults.has(account)) return [];
     const from = readFrom(markOf(account), amounts.get(account), cursor);
@@ -270,17 +270,24 @@ function changeOf(
   );
 }
 
-/** The token accounts of the watched addresses, for each token of the network. */
+/**
+ * The token accounts of the watched addresses, for each token of the network. Accounts whose reported transfers may not have been stored are
+ * read again regardless of rotation: once the cursor passes them, no scan would report them.
+ */
 async function listAccounts(
-  { network, tokenAccounts }: ScanContext,
+  { network, marks, tokenAccounts }: ScanContext,
   { watch }: ScanQuery,
+  cursor: bigint,
 ): Promise<Map<string, WatchedAccount>> {
-  const owners = 'all' in watch ? await watch.all() : watch;
+  const owners =
+    'each' in watch
+      ? new Set([...(await watch.each()), ...(await watch.among(await marks.reportedBehind(cursor)))])
+      : new Set(watch);
   const accounts = new Map<string, WatchedAccount>();
   for (const asset of ASSETS) {
     const mint = network.tokens[asset]?.mint;
     if (mint === undefined) continue;
-    const known = await tokenAccountsOf(tokenAccounts, { owners, mint, save: true });
+    const known = await tokenAccountsOf(tokenAccounts, { owners: [...owners], mint, save: true });
     for (const [owner, account] of known) accounts.set(account, { account, owner, asset, mint });
   }
   return accounts;

@@ -37,7 +37,7 @@ export async function sendSigned(
 ): Promise<Broadcast> {
   const fault = findFault(tx);
   if (fault !== undefined) return { result: 'rejected', code: fault, retryable: false };
-  const { tip } = await feed.newHeads();
+  const { tip } = await feed.heads('now');
   if (accepted.at(tx.txId) === tip.slot) return { result: 'known' };
   const statuses = await orUnavailable(node.call('getSignatureStatuses', [[tx.txId]]));
   const [known] = readList(readContext(statuses, 'getSignatureStatuses').value, 'getSignatureStatuses');

@@ -1,5 +1,6 @@
-import { ASSETS } from '@florin/contract/money';
+import { ASSETS, type Asset } from '@florin/contract/money';
 import { type SolanaMessage, signersOf, tokenAccountOf } from '@florin/signer/solana';
+import type { Logger } from '../../platform/observability/index.ts';
 import {
   type Broadcast,
   type ChargeSpec,
@@ -31,6 +32,7 @@ import type { Marks } from './marks.ts';
 import type { SolanaNetwork } from './network.ts';
 import type { SolanaNode } from './node.ts';
 import { orUnavailable, readContext, unusable } from './node-answers.ts';
+import { OpenAccounts } from './open-accounts.ts';
 import { precheck, readLamports, spendableOf } from './precheck.ts';
 import type { SolanaWallets } from './reader.ts';
 import { Accepted, sendSigned } from './send.ts';
@@ -47,6 +49,7 @@ export interface SenderOptions {
   wallets: SolanaWallets;
   marks: Marks;
   tokenAccounts: TokenAccounts;
+  log: Logger;
   merchantId: string;
   /** Account number of the merchant, from 1. */
   account: number;
@@ -61,9 +64,11 @@ export class SolanaSender {
   readonly #options: SenderOptions;
   readonly #lifetimes = new Lifetimes();
   readonly #accepted = new Accepted();
+  readonly #open: OpenAccounts;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#open = new OpenAccounts(options);
   }
 
   async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
@@ -80,21 +85,36 @@ export class SolanaSender {
     const { network, node, feed, wallets, marks } = this.#options;
     const swept = await sweptAccounts(network, wallets, spec.items);
     const accounts = swept.map(({ account }) => account);
-    const { tip } = await feed.newHeads();
+    const opened = await this.#openAmong(spec.items.map(({ asset }) => asset));
+    const { tip } = await feed.heads('now');
     // Before there are bytes that anybody could send.
-    await marks.noteLeaving(accounts, tip.slot);
+    const closable = await marks.noteLeaving(accounts, { slot: tip.slot, by: spec.signing.attemptId });
     const reads = { commitment: 'confirmed', minSlot: tip.slot, endpoints: 'one' } as const;
     const { amounts } = await readAmounts(node, { accounts: swept, ...reads });
-    const draft = buildSweepDraft(network, wallets, swept, amounts);
+    const draft = buildSweepDraft(network, wallets, swept, { held: amounts, closable, opened });
     const purpose = sweepPurpose(this.#options, spec.items);
     return await this.#sign(draft, { spec, purpose, account: 0, sender: wallets.feePayer });
   }
 
   async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
     const { wallets, account } = this.#options;
-    const { draft, purpose } = buildChargeDraft(await placeOf(this.#options), spec);
+    const place = await placeOf(this.#options);
+    if (place === undefined)
+      throw new SigningBlocked('spl', 'policy', "the signer's policy has no charges for spl");
+    const opened = await this.#openAmong([spec.mandate.asset]);
+    const { draft, purpose } = buildChargeDraft(place, { spec, opened });
     const items = [{ itemId: spec.chargeId }];
     return await this.#sign(draft, { spec: { ...spec, items }, purpose, account, sender: wallets.hot });
+  }
+
+  /** The hot wallet's accounts of these tokens that are there. */
+  async #openAmong(assets: readonly Asset[]): Promise<ReadonlySet<string>> {
+    const { network, wallets } = this.#options;
+    const mints = new Set(assets.flatMap((asset) => network.tokens[asset]?.mint ?? []));
+    const owner = wallets.hot;
+    return await this.#open.among(
+      [...mints].map((mint) => ({ account: tokenAccountOf(owner, mint), owner, mint })),
+    );
   }
 
   /** As `Chain.mandateSetup`. */
@@ -110,7 +130,10 @@ export class SolanaSender {
   async status(tx: SignedTx): Promise<TxStatus> {
     const { node, feed } = this.#options;
     const found = await readStatus({ node, feed, acceptedAt: (txId) => this.#accepted.at(txId) }, tx);
-    return await explainCharge({ node, feed }, tx, found);
+    const told = await explainCharge({ node, feed }, tx, found);
+    if (told.final && told.reason === 'our_fault')
+      this.#options.log.error({ txId: tx.txId, failure: found.reason }, 'a charge failed, not by its payer');
+    return told;
   }
 
   /** At the present price, with recipients that are new to the token. */
@@ -146,7 +169,7 @@ export class SolanaSender {
     const known = await orUnavailable(node.agreed('isBlockhashValid', [blockhash, config]));
     if (readContext(known, 'isBlockhashValid').value !== true)
       throw unusable('a blockhash that no other answer knows');
-    const heads = await feed.newHeads();
+    const heads = await feed.heads('now');
     if (heads.tip.slot < slot || !isFresh(heads, nowMs()))
       throw unusable(`its newest block, of slot ${heads.tip.slot}, is not of now`);
     this.#lifetimes.note(blockhash, lastValid, heads.tip);
@@ -165,7 +188,7 @@ export class SolanaSender {
     const built = withLifetime(draft, blockhash, priceOf(recent, draft.units, network.feeCeilings));
     await this.#assertPaid(costIn(built));
     const { signing, items } = spec;
-    const order = { signing, account, message: built, purpose, network };
+    const order = { signing, account, message: built, optional: draft.optional ?? [], purpose, network };
     const { raw, txId, message } = await requestSignature(signer, order);
     const { tip } = await feed.heads();
     return {

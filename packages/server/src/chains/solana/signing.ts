@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   decodeSignedSolana,
   decodeSolanaMessage,
   encodeSolanaMessage,
+  type SolanaInstruction,
   type SolanaMessage,
   signersOf,
   solanaTransactionId,
@@ -20,6 +22,8 @@ export interface SolanaOrder {
   /** Account number of the wallet that sends; 0: the fee payer's. */
   account: number;
   message: SolanaMessage;
+  /** Steps that may be in it or not, as when the signer gives its earlier bytes. */
+  optional: readonly SolanaInstruction[];
   purpose: AskedPurpose;
   network: Pick<SolanaNetwork, 'genesisHash' | 'feeCeilings'>;
 }
@@ -53,13 +57,16 @@ export async function requestSignature(signer: SolanaSigner, order: SolanaOrder)
 }
 
 /** @throws SignerUnavailable */
-function checkContent({ message, network }: SolanaOrder, signed: SolanaMessage) {
+function checkContent({ message, optional, network }: SolanaOrder, signed: SolanaMessage) {
   const { computeUnits, priorityFee } = network.feeCeilings;
   const [limit, price, ...steps] = signed.instructions;
   if (limit?.kind !== 'computeLimit' || price?.kind !== 'computePrice')
     throw notAsked('it has no compute budget');
+  const isOptional = (step: SolanaInstruction) => optional.some((one) => isDeepStrictEqual(one, step));
   const bytesOf = (instructions: SolanaMessage['instructions']) =>
-    toHex(encodeSolanaMessage({ ...message, instructions }));
+    toHex(
+      encodeSolanaMessage({ ...message, instructions: instructions.filter((step) => !isOptional(step)) }),
+    );
   const isAlike = signed.version === message.version && signed.feePayer === message.feePayer;
   if (!isAlike || bytesOf(steps) !== bytesOf(message.instructions.slice(2)))
     throw notAsked('it does something else');

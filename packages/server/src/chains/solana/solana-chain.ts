@@ -48,6 +48,7 @@ export class SolanaChain extends SolanaReader implements Chain {
     windowCap: false,
     prechecksCharges: false,
     sweepsPerTx: SWEEPS_MAX,
+    lendsStake: false,
     callsAtOnce: CALLS_AT_ONCE,
   };
   readonly precheckCharges = UNCHARGED.precheckCharges;

@@ -1,6 +1,7 @@
 import type { SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import type { NodeRequest } from '../rpc/node.ts';
+import { type Failure, failureOf } from './failures.ts';
 import type { HeadFeed, Heads } from './heads.ts';
 import { blockRequest, findBlockAtOrBelow, holeIn, readBlock, readSlots } from './ledger-range.ts';
 import type { SolanaNode } from './node.ts';
@@ -25,15 +26,18 @@ export interface StatusContext {
   acceptedAt(txId: string): bigint | undefined;
 }
 
+/** A status, and of a failed transaction what has failed. */
+export type SolanaStatus = TxStatus & { failure?: Failure };
+
 /**
  * What the chain says of a transaction. It is dead only where a final block has passed the last one that it can be in, and two
  * endpoints that have reached that final block, and whose history goes back far enough, do not know it: asked afterwards.
  *
  * @throws ChainUnavailable
  */
-export async function readStatus(context: StatusContext, tx: SignedTx): Promise<TxStatus> {
+export async function readStatus(context: StatusContext, tx: SignedTx): Promise<SolanaStatus> {
   const { node, feed } = context;
-  const heads = await feed.newHeads();
+  const heads = await feed.heads('now');
   const found = readStatuses(await orUnavailable(node.call(...searchFor(tx))));
   if (found === undefined) {
     const lastValid = tx.validUntil?.height;
@@ -73,17 +77,20 @@ function readStatuses(answer: unknown): Found | undefined {
   return { slot: readNumber(slot, 'the slot of a status'), err, commitment };
 }
 
-function describe({ itemIds }: SignedTx, { slot, err, commitment }: Found, fee?: bigint): TxStatus {
+function describe({ itemIds, raw }: SignedTx, { slot, err, commitment }: Found, fee?: bigint): SolanaStatus {
   const final = commitment === 'finalized';
   const base = { final, height: slot, ...(fee !== undefined && { fee }) };
   // A transaction moves everything, or nothing.
   const itemOk = itemIds.map(() => err === null);
-  if (err !== null) return { state: 'failed', ...base, itemOk, reason: reasonOf(err) };
+  if (err !== null) {
+    const failure = failureOf(err, readSigned(raw)?.message);
+    return { state: 'failed', ...base, itemOk, reason: failure.reason, failure };
+  }
   return { state: final ? 'final' : 'included', ...base, itemOk };
 }
 
 /** As two endpoints know it. */
-async function readFinal(node: SolanaNode, tx: SignedTx): Promise<TxStatus> {
+async function readFinal(node: SolanaNode, tx: SignedTx): Promise<SolanaStatus> {
   const [method, params] = searchFor(tx);
   const config = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
   const answers = await node.agreedMany([
@@ -107,7 +114,7 @@ async function proveDead(
   { final }: Heads,
   tx: SignedTx,
   lastValid: bigint,
-): Promise<TxStatus> {
+): Promise<SolanaStatus> {
   const { requests, begin, end, count } = await findRange(node, final, { tx, lastValid });
   const [reached, validity, listed, first, last, searched] = await node.agreedMany(requests);
   const found = readStatuses(readResult(searched));
@@ -127,7 +134,7 @@ async function proveDead(
   const isToBehind = to.blockHeight > lastValid && slots[0] === begin && slots.at(-1) === end;
   if (!isFromBefore || !isWhole || !isToBehind) throw holeIn(begin, end);
   // A node that was restored to an earlier block between the reads proves nothing.
-  const after = await feed.newHeads();
+  const after = await feed.heads('now');
   if (after.final.slot < final.slot || after.final.blockHeight <= lastValid)
     throw disagreement('which blocks are final');
   return { state: 'dead', final: true, height: final.slot, reason: 'its last valid block is passed' };
@@ -160,26 +167,6 @@ async function findRange(
     { method, params },
   ];
   return { requests, begin: before.slot, end, count };
-}
-
-/** Codes of the token program that have a name of ours. */
-const TOKEN_ERRORS = new Map<unknown, string>([
-  [1, 'insufficient_funds'],
-  [3, 'wrong_mint'],
-  [4, 'wrong_owner'],
-  [17, 'account_frozen'],
-]);
-
-/** `{"InstructionError":[3,{"Custom":17}]}` and the like, for people. */
-function reasonOf(err: unknown): string {
-  if (typeof err === 'string') return err.slice(0, 100);
-  if (typeof err !== 'object' || err === null || !('InstructionError' in err)) return 'refused';
-  const [place, inner]: unknown[] = Array.isArray(err.InstructionError) ? err.InstructionError : [];
-  const custom = typeof inner === 'object' && inner !== null && 'Custom' in inner ? inner.Custom : undefined;
-  const known = TOKEN_ERRORS.get(custom);
-  if (known !== undefined) return known;
-  const what = custom === undefined ? JSON.stringify(inner) : `error ${JSON.stringify(custom)}`;
-  return `instruction ${String(place)}: ${what}`.slice(0, 100);
 }
 
 function disagreement(what: string): ChainUnavailable {

@@ -11,6 +11,9 @@ const AMOUNT_END = 72;
 /** Behind four bytes that say whether there is one. */
 const DELEGATE_BEGIN = 76;
 const DELEGATE_END = 108;
+/** Whether it can be used. */
+const STATE_BEGIN = DELEGATE_END;
+const FROZEN = 2;
 const DELEGATED_BEGIN = 121;
 const DELEGATED_END = 129;
 
@@ -37,6 +40,12 @@ export async function readAmounts(node: SolanaNode, query: AmountsQuery): Promis
   return { amounts: found, slots };
 }
 
+/** Those that are on the chain, whatever they hold. @throws ChainUnavailable */
+export async function readPresent(node: SolanaNode, query: AmountsQuery): Promise<ReadonlySet<string>> {
+  const { found } = await readAccounts(node, query, { bytes: OWNER_END, read: () => true });
+  return new Set(found.keys());
+}
+
 const amountIn = (data: DataView): bigint => data.getBigUint64(OWNER_END, true);
 
 /** What a token account holds, and whom its owner lets take some of it. */
@@ -57,6 +66,28 @@ function allowingIn(data: DataView): Allowing {
   if (data.getUint32(AMOUNT_END, true) === 0) return { amount, delegate: null, delegated: 0n };
   const key = new Uint8Array(data.buffer, data.byteOffset + DELEGATE_BEGIN, DELEGATE_END - DELEGATE_BEGIN);
   return { amount, delegate: solanaAddressOf(key), delegated: data.getBigUint64(DELEGATED_BEGIN, true) };
+}
+
+/**
+ * By the word of two endpoints, as of that slot or a later one. `frozen`: the token's issuer lets nothing be moved out of the account, nor
+ * into it.
+ *
+ * @throws ChainUnavailable
+ */
+export async function readAccountState(
+  node: SolanaNode,
+  { account, minSlot }: { account: string; minSlot: bigint },
+): Promise<'missing' | 'frozen' | 'usable'> {
+  // That byte alone: what an account holds moves while it is read.
+  const dataSlice = { offset: STATE_BEGIN, length: 1 };
+  const config = { encoding: 'base64', dataSlice, commitment: 'confirmed', minContextSlot: Number(minSlot) };
+  const answer = await orUnavailable(node.agreed('getMultipleAccounts', [[account], config]));
+  const [value = null] = readList(readContext(answer, 'getMultipleAccounts').value, 'getMultipleAccounts');
+  if (value === null) return 'missing';
+  const what = `the account ${account}`;
+  const [state] = readBase64(readRecord(value, what).data, what);
+  if (state === undefined) return 'missing';
+  return state === FROZEN ? 'frozen' : 'usable';
 }
 
 /** @param form so many bytes of each account, and what is read from them */

@@ -80,6 +80,13 @@ describe('what a transaction brings', () => {
     expect(transfersOf({ instructions: [withFee(7n)], after: 7n })).toMatchObject([{ index: 0, amount: 7n }]);
   });
 
+  test('a transfer that names references besides its accounts, as Solana Pay has it, is a transfer', () => {
+    const referring = instruction(4, [1, 3, 2, 0, 6], [12, ...amountBytes(8n), 6]);
+    expect(transfersOf({ instructions: [referring], after: 8n })).toEqual([
+      { index: 0, amount: 8n, from: PAYER },
+    ]);
+  });
+
   test('coins that came by no transfer are found by the balance, from the mint', () => {
     expect(transfersOf({ instructions: [checked(2n)], after: 9n })).toEqual([
       { index: 0, amount: 2n, from: PAYER },

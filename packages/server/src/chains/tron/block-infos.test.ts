@@ -123,6 +123,7 @@ test('a full block that comes too late beside others is asked for alone, with mo
     return heights.map(header);
   };
   const large = new LargeBlocks();
+  large.refuseRuns();
   const read = (heights: readonly bigint[]) => readWithIds({ agreedMany }, heights, large);
   await expect(read([1n, 2n])).rejects.toThrow(ChainUnavailable);
   expect(large.parts([1n, 2n, 3n])).toEqual([[3n], [1n], [2n]]);

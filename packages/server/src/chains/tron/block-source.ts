@@ -5,7 +5,7 @@ import type { Snapshot, TronFeed } from './feed.ts';
 /** What a scan reads of a Tron network. */
 export function blockSource(feed: TronFeed): BlockSource<LoggedTransfer, Snapshot> {
   return {
-    snapshot: () => feed.snapshot(),
+    snapshot: (freshness) => feed.snapshot(freshness),
     finalTransfers: (from, to) => feed.finalTransfers(from, to),
     tipTransfers: (snapshot, from) => feed.tipTransfers(snapshot, from),
     present: async (_snapshot, transfers) =>

@@ -11,7 +11,7 @@ import {
 import type { AskedPurpose } from '../signing/ask-signer.ts';
 import { transferPurpose } from '../signing/transfer-purpose.ts';
 import { transferCall } from './contract-call.ts';
-import type { CallUse } from './fees.ts';
+import type { CallUse, SignedCall } from './fees.ts';
 import type { TronNetwork } from './network.ts';
 import type { TronWallets } from './reader.ts';
 
@@ -27,8 +27,9 @@ export interface Payer {
 export interface Draft {
   purpose: AskedPurpose;
   sender: string;
-  contract: Extract<TronContract, { kind: 'trigger' | 'transfer' }>;
+  contract: TronContract;
   use: CallUse;
+  payment?: SignedCall['payment'];
 }
 
 /**
@@ -55,7 +56,8 @@ export function buildPayment(payer: Payer, spec: TransferSpec): Draft {
   const contract = { kind: 'trigger', owner: sender, contract: token, data } as const;
   const purpose =
     index === null ? transferPurpose(spec) : sweepPurpose(payer, { index, asset: spec.asset, amount });
-  return { purpose, sender, contract, use: index === null ? 'transfer' : 'sweep' };
+  const payment = { asset: spec.asset, amount };
+  return { purpose, sender, contract, use: index === null ? 'transfer' : 'sweep', payment };
 }
 
 /**
@@ -76,6 +78,33 @@ export function buildTopUp({ wallets, account }: Payer, movement: Extract<Moveme
     purpose,
     sender,
     contract: { kind: 'transfer', owner: sender, to: receiver, amount },
+    use: 'transfer',
+  };
+}
+
+/**
+ * Energy of TRX that the installation's wallet has staked, for a deposit address, or that of it.
+ *
+ * @throws UnbuildableTransfer
+ */
+export function buildLoan(
+  { wallets, account }: Payer,
+  { kind, staked, to }: Extract<Movement, { kind: 'lend' | 'unlend' }>,
+): Draft {
+  const index = depositIndexOf(to);
+  if (index === null) throw new UnbuildableTransfer(`nothing is lent to ${to}`);
+  if (staked <= 0n || staked > AMOUNT_MAX) throw new UnbuildableTransfer('amount out of range');
+  const isTakenBack = kind === 'unlend';
+  return {
+    purpose: { kind: 'energy', account, index, staked: String(staked), isTakenBack },
+    sender: wallets.resource,
+    contract: {
+      kind: isTakenBack ? 'undelegate' : 'delegate',
+      owner: wallets.resource,
+      resource: 'energy',
+      balance: staked,
+      receiver: wallets.deposit(index),
+    },
     use: 'transfer',
   };
 }

@@ -14,7 +14,7 @@ import { identityOf } from './endpoints.ts';
 import { readHeader } from './headers.ts';
 import { siteOf } from './mandates.ts';
 import type { TronNetwork } from './network.ts';
-import { ofView, type TronNode, type TronView } from './node.ts';
+import { ofView, type Reached, type TronNode, type TronView } from './node.ts';
 import { isNothing, readResult, unusable } from './node-answers.ts';
 import { tronWire } from './wire.ts';
 
@@ -80,6 +80,14 @@ export class CheckedTron extends CheckedRpc<TronNode> implements TronNode {
 
   async newest(view: TronView): Promise<unknown> {
     return await (await this.checked()).newest(view);
+  }
+
+  async agreedFrom(block: Reached, requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return await (await this.checked()).agreedFrom(block, requests);
+  }
+
+  async witnessesFrom(block: Reached, requests: readonly NodeRequest[]): Promise<unknown[][]> {
+    return await (await this.checked()).witnessesFrom(block, requests);
   }
 
   async everywhere(request: NodeRequest): Promise<unknown[]> {

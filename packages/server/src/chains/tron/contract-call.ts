@@ -5,6 +5,8 @@ import { isNothing, readHex, readList, readNumber, readRecord, unusable } from '
 /** Selectors of the token. */
 const BALANCE_OF = '70a08231';
 const TRANSFER = 'a9059cbb';
+const ALLOWANCE = 'dd62ed3e';
+const APPROVE = '095ea7b3';
 /** `decimals()`. */
 export const DECIMALS = '313ce567';
 /** `paused()`. */
@@ -25,7 +27,13 @@ export const balanceCall = (address: string): string => BALANCE_OF + addressWord
 export const transferCall = (to: string, amount: bigint): string =>
   TRANSFER + addressWord(to) + word(amount.toString(16));
 
-/** The account `0x…` that such a call pays. */
+export const allowanceCall = (owner: string, spender: string): string =>
+  ALLOWANCE + addressWord(owner) + addressWord(spender);
+
+export const approveCall = (spender: string, amount: bigint): string =>
+  APPROVE + addressWord(spender) + word(amount.toString(16));
+
+/** The account `0x…` that a transfer pays. */
 export const recipientOf = (data: Uint8Array): string =>
   `0x${Buffer.from(data.subarray(16, 36)).toString('hex')}`;
 

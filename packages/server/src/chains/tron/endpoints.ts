@@ -1,9 +1,10 @@
 import type { ChainIdentity } from '../rpc/endpoint.ts';
-import { type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
+import { type HeightQuestion, type RpcDialect, RpcEndpoints, type RpcOptions } from '../rpc/endpoints.ts';
 import type { RpcAnswer } from '../rpc/messages.ts';
+import type { NodeRequest } from '../rpc/node.ts';
 import { type Header, readHeader } from './headers.ts';
 import type { TronNetwork } from './network.ts';
-import { ofView, type TronNode, type TronView } from './node.ts';
+import { ofView, type Reached, type TronNode, type TronView } from './node.ts';
 import { tryRead } from './node-answers.ts';
 import { comparedText } from './reduced.ts';
 import { tronWire } from './wire.ts';
@@ -17,15 +18,25 @@ export class TronEndpoints extends RpcEndpoints implements TronNode {
   }
 
   async newest(view: TronView): Promise<unknown> {
-    const method = ofView(view, 'getblock');
-    const request = { method, params: [{ detail: false }] };
-    const what = view === 'solid' ? 'its newest solid block' : 'its newest block';
-    const heightOf = (one: unknown) => tryHeader(one)?.height;
-    const { answer, height, isOwn } = await this.reached({ request, heightOf, what });
+    const { answer, height, isOwn } = await this.reached(newestOf(view));
     if (isOwn || view === 'head') return answer;
-    return await this.agreed(method, [{ id_or_num: String(height), detail: false }]);
+    return await this.agreed(ofView(view, 'getblock'), [{ id_or_num: String(height), detail: false }]);
+  }
+
+  async agreedFrom({ view, height }: Reached, requests: readonly NodeRequest[]): Promise<unknown[]> {
+    return await this.agreedSince({ ...newestOf(view), height }, requests);
+  }
+
+  async witnessesFrom({ view, height }: Reached, requests: readonly NodeRequest[]): Promise<unknown[][]> {
+    return await this.witnesses(requests, { ...newestOf(view), height });
   }
 }
+
+const newestOf = (view: TronView): HeightQuestion => ({
+  request: { method: ofView(view, 'getblock'), params: [{ detail: false }] },
+  heightOf: (one) => tryHeader(one)?.height,
+  what: view === 'solid' ? 'its newest solid block' : 'its newest block',
+});
 
 function dialectOf(network: NetworkPart): RpcDialect {
   const { name, endpoints, genesisHash } = network;
@@ -35,6 +46,7 @@ function dialectOf(network: NetworkPart): RpcDialect {
     endpoints,
     wire: tronWire(network),
     identity: identityOf(genesisHash),
+    newest: newestOf('head'),
     comparedText,
     // A node that throws, or has a call switched off: another one may answer.
     isLacking: () => true,

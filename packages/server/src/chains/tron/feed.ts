@@ -1,6 +1,7 @@
 import { ExpiringMap } from '../blocks/expiring-map.ts';
 import { Snapshots, Turns } from '../blocks/snapshots.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
+import type { Freshness } from '../port/port-scan.ts';
 import { slicesOf } from '../rpc/slices.ts';
 import { type LoggedTransfer, readBlockTransfers } from './block-transfers.ts';
 import {
@@ -21,8 +22,10 @@ import { TipBlocks } from './tip.ts';
 
 /** A block. */
 const REFRESH_MS = 3_000;
-/** As long as the longest pause between two scans: then everything is read once more, in case a node left something out. */
-const KEEP_MS = 600_000;
+/** The most that a `relaxed` snapshot is old: late money on a quiet network is credited so much later. */
+const RELAXED_MS = 180_000;
+/** Longer than a quiet merchant's ten minutes between two scans and `RELAXED_MS`: what one merchant has read serves the others. */
+const KEEP_MS = 900_000;
 /** Of transactions in blocks of which the ids are kept: some twenty minutes of a busy day. */
 const KEPT_IDS_MAX = 150_000;
 
@@ -35,6 +38,8 @@ export interface Snapshot {
 export interface FeedOptions {
   /** A snapshot that is younger serves all; 0: each caller gets a new one. */
   refreshMs?: number | undefined;
+  /** The same of one that is `relaxed`; for those who measure. */
+  relaxedMs?: number | undefined;
   /** How long final blocks are kept; 0: not at all. */
   keepMs?: number | undefined;
 }
@@ -47,6 +52,7 @@ export class TronFeed {
   readonly #node: TronNode;
   readonly #tokens: TokensByAccount;
   readonly #refreshMs: number;
+  readonly #relaxedMs: number;
   readonly #keepMs: number;
   readonly #tip: TipBlocks;
   /** Replaced as a whole once final blocks were replaced: a read that began before writes into the old one. */
@@ -61,11 +67,12 @@ export class TronFeed {
   constructor(
     node: TronNode,
     network: Pick<TronNetwork, 'tokens'>,
-    { refreshMs = REFRESH_MS, keepMs = KEEP_MS }: FeedOptions = {},
+    { refreshMs = REFRESH_MS, relaxedMs = RELAXED_MS, keepMs = KEEP_MS }: FeedOptions = {},
   ) {
     this.#node = node;
     this.#tokens = tokensByAccount(network);
     this.#refreshMs = refreshMs;
+    this.#relaxedMs = refreshMs === 0 ? 0 : relaxedMs;
     this.#keepMs = keepMs;
     this.#tip = new TipBlocks(node, this.#tokens, keepMs > 0);
     this.#kept = new KeptBlocks(keepMs);
@@ -73,13 +80,15 @@ export class TronFeed {
   }
 
   /** @throws ChainUnavailable */
-  async snapshot(): Promise<Snapshot> {
-    return await this.#snapshots.youngerThan(this.#refreshMs);
+  async snapshot(freshness: Freshness = 'recent'): Promise<Snapshot> {
+    if (freshness === 'now') return await this.#snapshots.next();
+    return await this.#snapshots.youngerThan(freshness === 'relaxed' ? this.#relaxedMs : this.#refreshMs);
   }
 
-  /** Read after the call. @throws ChainUnavailable */
-  async newSnapshot(): Promise<Snapshot> {
-    return await this.#snapshots.next();
+  /** Of the last snapshot's final block, or of one before it that was read, which that snapshot has shown to be still there. */
+  keptHeader(height: bigint): Header | undefined {
+    const final = this.#snapshots.last?.final;
+    return final?.height === height ? final : this.#kept.at(height)?.header;
   }
 
   /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */
@@ -203,7 +212,13 @@ export class TronFeed {
     const newest = readHeader(await orUnavailable(this.#node.newest('head')));
     if (final === undefined || newest === undefined) throw unusable('there is no newest block');
     const kept = this.#kept.upTo(final.height);
-    const isOther = kept?.height === final.height ? kept.hash !== final.hash : await this.#isReplaced(kept);
+    // The header of the final block has the hashes of two blocks, its own and its parent's: those need no further call.
+    const told = new Map([
+      [final.height, final.hash],
+      [final.height - 1n, final.parentHash],
+    ]);
+    const known = kept && told.get(kept.height);
+    const isOther = known === undefined ? await this.#isReplaced(kept) : known !== kept?.hash;
     if (isOther) this.#kept = new KeptBlocks(this.#keepMs);
     return { final, head: newest.height < final.height ? final : newest };
   }

@@ -1,15 +1,21 @@
+import type { Asset } from '@florin/contract/money';
 import { FeeCeilingReached, SigningBlocked } from '../port/port-errors.ts';
-import { constantCall, readConstantResult, UNKNOWN_CALL } from './contract-call.ts';
+import { constantCall } from './contract-call.ts';
+import { estimateCalls, isReverting } from './estimates.ts';
 import type { TronNetwork } from './network.ts';
-import { ofView, type TronNode } from './node.ts';
-import { orUnavailable, readList, readNumber, readRecord, tryRead, unusable } from './node-answers.ts';
+import type { TronNode } from './node.ts';
+import { orUnavailable, readList, readNumber, readRecord, unusable } from './node-answers.ts';
+import type { TransferTrials } from './transfer-trials.ts';
 
-/** USDT of mainnet, to somebody who never held it; to a holder it is half. What cannot be estimated may use so much. */
+/**
+ * USDT of mainnet at the most that the network makes a busy contract dearer, to somebody who never held it; to a holder it is half. What
+ * cannot be estimated may use so much.
+ */
 export const TRANSFER_ENERGY = 131_000n;
 export const HOLDER_ENERGY = 65_000n;
 /**
  * Calls of the collector: what they use on Ethereum, twice. An activation may not use more, as a payer whose wallet is a contract has a say in
- * it; what a charge uses is its token's.
+ * it. What a charge uses is its token's: this is for one of which nothing is known.
  */
 export const COLLECTOR_ENERGY = { account: 160_000n, activate: 100_000n, charge: 250_000n } as const;
 
@@ -21,9 +27,12 @@ export const MOVEMENT_SUN = 1_510_000n;
 const MARGIN_PERCENT = 20n;
 /** Bytes of a signed transfer, with those of its result. */
 export const TRANSFER_BANDWIDTH = 410n;
+/** The same of a transaction that lends stake, or takes it back. */
+export const LENDING_BANDWIDTH = 350n;
 /** The same of a signed call of the collector. */
 export const COLLECTOR_BANDWIDTH = 850n;
-const PRICES_MS = 600_000;
+/** Producers may vote another price at any time: the margin is for what they change by as a rule. */
+const PRICES_MS = 60_000;
 
 /** In sun. */
 export interface Prices {
@@ -31,7 +40,7 @@ export interface Prices {
   bandwidth: bigint;
 }
 
-/** The network's prices, which its producers vote on: read once for some minutes. */
+/** The network's prices, which its producers vote on: read once a minute. */
 export class PriceList {
   readonly #node: TronNode;
   #known: { prices: Prices; atMs: number } | undefined;
@@ -62,6 +71,14 @@ export class PriceList {
   }
 }
 
+/** What is to be signed. */
+export interface SignedCall {
+  call: { owner: string; contract: string; data: Uint8Array };
+  use: CallUse;
+  /** Of a transfer. */
+  payment?: { asset: Asset; amount: bigint } | undefined;
+}
+
 /**
  * The most sun that the energy of a call may cost. Where it is too little the call fails and the sun is burnt all the same. A charge that
  * would fail is sent all the same: the reason is in its block, and nobody waits for it.
@@ -69,36 +86,39 @@ export class PriceList {
  * @throws FeeCeilingReached, SigningBlocked where a transfer would fail now, ChainUnavailable
  */
 export async function feeLimitOf(
-  { node, network, prices }: { node: TronNode; network: TronNetwork; prices: PriceList },
-  { call, use }: { call: { owner: string; contract: string; data: Uint8Array }; use: CallUse },
+  {
+    node,
+    network,
+    prices,
+    trials,
+  }: { node: TronNode; network: TronNetwork; prices: PriceList; trials: TransferTrials },
+  { call, use, payment, height }: SignedCall & { height: bigint },
 ): Promise<bigint> {
   const { energy: price } = await prices.read();
   if (use === 'activate') return limitFor(network, { energy: null, use, price });
+  const { owner: sender, contract } = call;
+  const known =
+    use === 'transfer' && payment !== undefined
+      ? await trials.energyOf(node, { ...payment, contract, sender, height })
+      : undefined;
+  if (known !== undefined) return limitFor(network, { energy: known, use, price });
   const data = Buffer.from(call.data).toString('hex');
-  const fields = constantCall(call.owner, call.contract, data);
-  const answer = await orUnavailable(node.call(ofView('head', 'triggerconstantcontract'), [fields]));
-  const result = tryRead(() => readConstantResult(answer)) ?? UNKNOWN_CALL;
+  const fields = constantCall(sender, contract, data);
+  const [estimate] = await estimateCalls(node, height, [fields]);
   const isTransfer = use === 'transfer' || use === 'sweep';
-  if (isTransfer && result.data === undefined && (await isReverting(node, fields)))
+  if (isTransfer && estimate?.isDoubtful !== false && (await isReverting(node, fields, height)))
     throw new SigningBlocked(
       'trc20',
       'reverts',
       'the token refuses this transfer now: it would burn its fee',
     );
-  const energy = result.data === undefined ? null : result.energy;
-  return limitFor(network, { energy, use, price });
-}
-
-/** By two endpoints' word, or that of the operator's own: one alone could hold all payments. */
-async function isReverting(node: TronNode, fields: ReturnType<typeof constantCall>): Promise<boolean> {
-  const answer = await orUnavailable(node.agreed(ofView('solid', 'triggerconstantcontract'), [fields]));
-  return readConstantResult(answer).data === undefined;
+  return limitFor(network, { energy: estimate?.energy ?? null, use, price });
 }
 
 /** So much energy, and `MARGIN_PERCENT` of it. */
 export const withMargin = (energy: bigint): bigint => (energy * (100n + MARGIN_PERCENT)) / 100n;
 
-interface Estimate {
+interface Limited {
   /** Null: it is not known. */
   energy: bigint | null;
   use: CallUse;
@@ -106,7 +126,7 @@ interface Estimate {
 }
 
 /** @throws FeeCeilingReached */
-export function limitFor({ feeCeilings }: TronNetwork, { energy, use, price }: Estimate): bigint {
+export function limitFor({ feeCeilings }: TronNetwork, { energy, use, price }: Limited): bigint {
   // A recipient may be without the token by the time of the block, and what reverts now may pass then. What is not used costs nothing. Of
   // a sweep the recipient is our own, and what is not used stays at an address.
   const least = leastOf(use, energy);
@@ -124,5 +144,8 @@ export function limitFor({ feeCeilings }: TronNetwork, { energy, use, price }: E
 function leastOf(use: CallUse, energy: bigint | null): bigint {
   if (use === 'transfer') return TRANSFER_ENERGY;
   if (use === 'sweep') return energy === null ? TRANSFER_ENERGY : HOLDER_ENERGY;
-  return COLLECTOR_ENERGY[use];
+  if (use !== 'charge' || energy === null) return COLLECTOR_ENERGY[use];
+  // The hot wallet may have paid out its last token by the time of the block. A charge that runs out would count as its payer's failure.
+  const used = energy + TRANSFER_ENERGY - HOLDER_ENERGY;
+  return used > TRANSFER_ENERGY ? used : TRANSFER_ENERGY;
 }

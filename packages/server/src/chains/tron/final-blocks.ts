@@ -1,11 +1,11 @@
-import { ChainUnavailable } from '../port/port-errors.ts';
-import { mayBeTooLarge } from '../rpc/messages.ts';
+import { AnswersDiffer, ChainUnavailable } from '../port/port-errors.ts';
+import { isSurelyTooLarge, mayBeTooLarge } from '../rpc/messages.ts';
 import type { NodeRequest } from '../rpc/node.ts';
 import { blockRequest, type Infos, readBlockInfos, readIds } from './block-infos.ts';
 import { type Header, readHeader } from './headers.ts';
 import type { LargeBlocks } from './large-blocks.ts';
-import type { TronNode } from './node.ts';
-import { readHex, readResult } from './node-answers.ts';
+import { ofView, type TronNode } from './node.ts';
+import { readHex, readList, readRecord, readResult, tryRead } from './node-answers.ts';
 
 /** Blocks that are read at once: some 300 kB each on mainnet. */
 export const BLOCKS_AT_ONCE = 16;
@@ -61,28 +61,72 @@ export interface IdBlock {
   ids: readonly string[];
 }
 
+type Agreeing = Pick<TronNode, 'agreedMany'>;
+
+async function readEach(node: Agreeing, heights: readonly bigint[], isLarge: boolean): Promise<unknown[]> {
+  const requests = heights.map((height) => ({ ...blockRequest('solid', height, true), isLarge }));
+  return (await node.agreedMany(requests)).map(readResult);
+}
+
+/** Those that follow each other in one call. */
+async function readRuns(node: Agreeing, heights: readonly bigint[], large: LargeBlocks): Promise<unknown[]> {
+  const runs: bigint[][] = [];
+  for (const height of heights) {
+    const run = runs.at(-1);
+    if (run?.at(-1) === height - 1n) run.push(height);
+    else runs.push([height]);
+  }
+  const blocks: unknown[] = [];
+  for (const run of runs) blocks.push(...(await readRun(node, run, large)));
+  return blocks;
+}
+
+/** Each alone where nodes do not give several in one answer, or not these: some lack the call, and gateways forbid it. */
+async function readRun(node: Agreeing, run: readonly bigint[], large: LargeBlocks): Promise<unknown[]> {
+  const [first, ...others] = run;
+  if (first === undefined || others.length === 0 || !large.comeInRuns)
+    return await readEach(node, run, false);
+  const range = { startNum: Number(first), endNum: Number(first) + run.length };
+  const method = ofView('solid', 'getblockbylimitnext');
+  try {
+    const [answer] = await node.agreedMany([{ method, params: [range], isLarge: true, isOptional: true }]);
+    const blocks = tryRead(() => readList(readRecord(readResult(answer), 'blocks').block, 'blocks')) ?? [];
+    const isWhole = run.every((height, i) => tryRead(() => readHeader(blocks[i]))?.height === height);
+    if (isWhole && blocks.length === run.length) return blocks;
+  } catch (error) {
+    if (mayBeTooLarge(error) && isSurelyTooLarge(error)) {
+      const half = run.length >> 1;
+      return [
+        ...(await readRun(node, run.slice(0, half), large)),
+        ...(await readRun(node, run.slice(half), large)),
+      ];
+    }
+    if (!(error instanceof AnswersDiffer)) throw error;
+  }
+  large.refuseRuns();
+  return await readEach(node, run, false);
+}
+
 /**
  * A block that was too large for an exchange that holds others has to be asked for alone: then it has more time.
  *
  * @throws ChainUnavailable, also where the nodes lack one of the blocks
  */
 export async function readWithIds(
-  node: Pick<TronNode, 'agreedMany'>,
+  node: Agreeing,
   heights: readonly bigint[],
   large: LargeBlocks,
 ): Promise<IdBlock[]> {
   const isLarge = heights.some((height) => large.how(height) !== undefined);
-  let answers: unknown[];
+  let blocks: unknown[];
   try {
-    answers = await node.agreedMany(
-      heights.map((height) => ({ ...blockRequest('solid', height, true), isLarge })),
-    );
+    blocks = isLarge ? await readEach(node, heights, isLarge) : await readRuns(node, heights, large);
   } catch (error) {
     if (mayBeTooLarge(error)) for (const height of heights) large.remember(height, 'alone');
     throw error;
   }
   return heights.map((height, i) => {
-    const block = readResult(answers[i]);
+    const block = blocks[i];
     const header = readHeader(block);
     const ids = readIds(block);
     if (header === undefined || header.height !== height || header.isEmpty !== (ids.length === 0))

@@ -8,12 +8,23 @@ const HEIGHTS_MAX = 10_000;
 type Info = Record<string, unknown>;
 
 /**
- * Blocks that were too large for an exchange that had to hold several, or even one. What was read of one is kept, so that a reading that
- * was refused in the middle goes on where it stopped.
+ * How blocks are to be asked for: several in one call, each in one call, or its transactions one by one, where it was too large for less. What was
+ * read of a large block is kept, so that a reading that was refused in the middle goes on where it stopped.
  */
 export class LargeBlocks {
   readonly #known = new ExpiringMap<bigint, 'alone' | 'in parts'>(KEPT_MS, HEIGHTS_MAX);
+  readonly #refused = new ExpiringMap<'runs', true>(KEPT_MS, 1);
   readonly #infos = new ExpiringMap<string, Info>(KEPT_MS, KEPT_MAX);
+
+  /** Whether nodes give several blocks in one answer, as far as they have been asked. */
+  get comeInRuns(): boolean {
+    return this.#refused.get('runs') === undefined;
+  }
+
+  /** The nodes do not answer `getblockbylimitnext`: for an hour each block is a call. */
+  refuseRuns(): void {
+    this.#refused.set('runs', true);
+  }
 
   /** How it has to be read; undefined: with others. */
   how(height: bigint): 'alone' | 'in parts' | undefined {

@@ -1,17 +1,27 @@
 import { tronOfAccount } from '@florin/signer/tron';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount, SignersAccount } from '../accounts.ts';
+import { headOf } from '../blocks/scan.ts';
 import { AccountAddresses } from '../evm/extended-key.ts';
 import type { NetworkFacts, SignedText, Tank } from '../live-chains.ts';
-import type { PayerTransaction, PayerTransfer } from '../payer-wallets.ts';
+import { type NetworkState, readNetworkState } from '../network-state.ts';
+import type {
+  ApprovalTransaction,
+  PayerApproval,
+  PayerCalls,
+  PayerTransaction,
+  PayerTransfer,
+} from '../payer-wallets.ts';
 import { plainFacts } from '../plain-facts.ts';
 import { CheckedTron } from './checked-tron.ts';
 import { TronEndpoints } from './endpoints.ts';
 import { TronFeed } from './feed.ts';
 import { PriceList } from './fees.ts';
+import { readBorrowers } from './lending.ts';
 import { chainIdOf, type TronNetwork } from './network.ts';
-import { buildPayerTransfer } from './payer-transfer.ts';
-import { readTrx } from './resources.ts';
+import { buildPayerApproval } from './payer-approval.ts';
+import { buildPayerTransfer, type PayerContext } from './payer-transfer.ts';
+import { readHoldings } from './resources.ts';
 import { isSignedText } from './signed-text.ts';
 import type { TronSigner } from './signing.ts';
 import { TronChain } from './tron-chain.ts';
@@ -38,7 +48,7 @@ interface LiveTronOptions {
 }
 
 /** Tron as all live merchants of this process share it. Keys are derived as on Ethereum; addresses are spelled otherwise. */
-export class LiveTron implements AccountSource {
+export class LiveTron implements AccountSource, PayerCalls {
   readonly #options: LiveTronOptions;
   readonly #rpc: TronEndpoints;
   readonly #node: CheckedTron;
@@ -97,9 +107,21 @@ export class LiveTron implements AccountSource {
 
   /** @throws ChainUnavailable */
   async payerTransfer(transfer: PayerTransfer): Promise<PayerTransaction | undefined> {
+    return await buildPayerTransfer(this.#payerContext(), transfer);
+  }
+
+  /** @throws ChainUnavailable */
+  async payerApproval(approval: PayerApproval): Promise<ApprovalTransaction | undefined> {
+    return await buildPayerApproval(this.#payerContext(), approval);
+  }
+
+  #payerContext(): PayerContext {
     const { network } = this.#options;
-    const context = { network, node: this.#node, feed: this.#feed, prices: this.#prices };
-    return await buildPayerTransfer(context, transfer);
+    return { network, node: this.#node, feed: this.#feed, prices: this.#prices };
+  }
+
+  async spender(): Promise<string | null> {
+    return this.#options.network.collector;
   }
 
   /** The wallet that gives the others TRX. @throws ChainUnavailable */
@@ -107,12 +129,22 @@ export class LiveTron implements AccountSource {
     const account = this.#options.tankAccount();
     if (account === undefined) return undefined;
     const address = hotOf(account.extendedPublicKey);
-    return { address, native: await readTrx(this.#node, address) };
+    const { trx: native, staked: free, lent } = await readHoldings(this.#node, address);
+    if (free === 0n && lent === 0n) return { address, native };
+    const borrowers = lent === 0n ? [] : await readBorrowers(this.#node, address);
+    return { address, native, stake: { free, lent, borrowers } };
   }
 
   /** @throws SignerUnavailable */
   readAccount(account: number): Promise<SignersAccount> {
     return this.#options.signer.readTronAccount(account);
+  }
+
+  readState(): Promise<NetworkState> {
+    return readNetworkState(this.#options.network.name, {
+      readHead: async () => headOf(await this.#feed.snapshot()),
+      readEndpoints: () => this.#rpc.states(),
+    });
   }
 
   /** @throws ChainUnavailable */

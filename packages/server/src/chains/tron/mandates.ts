@@ -1,13 +1,14 @@
 import { accountOfTron, tronOfAccount } from '@florin/signer/tron';
 import { checkTrc20Address } from '../addresses/trc20.ts';
+import { UnservedMandate } from '../charges/charge-errors.ts';
 import type { CollectorSite, MandateHolder } from '../collector/site.ts';
 import { UnbuildableTransfer } from '../port/port-errors.ts';
 import { chainIdOf, type TronNetwork } from './network.ts';
 import type { TronWallets } from './reader.ts';
 
-/** @throws UnbuildableTransfer where the network has no collector */
+/** @throws UnservedMandate where the network has no collector */
 export function collectorOf({ collector, name }: Pick<TronNetwork, 'collector' | 'name'>): string {
-  if (collector === null) throw new UnbuildableTransfer(`${name} has no collector: wallets are not charged`);
+  if (collector === null) throw new UnservedMandate(`${name} has no collector: wallets are not charged`);
   return collector;
 }
 

@@ -4,7 +4,10 @@ import { readTronEntry, type TronEntry } from './network-entry.ts';
 
 const NILE = '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc';
 const MAINNET = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
+/** Some contract of a test network. */
+const NILE_USDT = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
 const USDC = { address: TOKEN_CONTRACTS.trc20.USDC, decimals: 6 } as const;
+const USDT = { address: TOKEN_CONTRACTS.trc20.USDT, decimals: 6 } as const;
 const TRON: TronEntry = {
   name: 'Tron',
   test: true,
@@ -13,10 +16,7 @@ const TRON: TronEntry = {
     'https://node.example',
   ],
   genesis_hash: NILE,
-  tokens: {
-    USDT: { address: TOKEN_CONTRACTS.trc20.USDT, decimals: 6 },
-    USDC,
-  },
+  tokens: { USDT, USDC },
   fee_ceilings: { fee_limit: '100000000' },
   explorer: null,
 };
@@ -47,12 +47,43 @@ test('an endpoint may have a URL for each view', () => {
   });
 });
 
-const REAL_MONEY =
-  'is for coins without value: real money waits for what decision 167 lists. Remove networks.trc20';
+const REAL: Partial<TronEntry> = { test: false, genesis_hash: MAINNET, tokens: { USDT } };
+
+test('real money is on mainnet, in the one USDT of it, and no wallet is charged', () => {
+  const { network, mistakes } = read(REAL);
+  expect(mistakes).toEqual([]);
+  expect(network).toMatchObject({
+    isTest: false,
+    tokens: { USDT: { contract: TOKEN_CONTRACTS.trc20.USDT } },
+    collector: null,
+  });
+  expect(read({ ...REAL, contracts: { collector: null } }).mistakes).toEqual([]);
+});
 
 test.each<[name: string, changes: Partial<TronEntry>, lines: string[]]>([
-  ['real money', { test: false }, [`test ${REAL_MONEY}`]],
-  ['mainnet as a test network', { genesis_hash: MAINNET }, [`genesis_hash ${REAL_MONEY}`]],
+  [
+    'real money on another chain',
+    { ...REAL, genesis_hash: NILE },
+    [`genesis_hash must be ${MAINNET} where test is false`],
+  ],
+  [
+    'real money in another token, or in two',
+    { ...REAL, tokens: { USDT: { address: NILE_USDT, decimals: 6 }, USDC } },
+    [
+      `tokens.USDT.address must be ${TOKEN_CONTRACTS.trc20.USDT} where test is false`,
+      'tokens.USDC has no issuer on this network any more: remove it where test is false',
+    ],
+  ],
+  [
+    'wallets that are charged with real money',
+    { ...REAL, contracts: { collector: NILE_USDT } },
+    ['contracts.collector must be null where test is false: no wallet is charged with real money yet'],
+  ],
+  [
+    'mainnet as a test network',
+    { genesis_hash: MAINNET },
+    ['test is true, and the first block is that of mainnet, where coins have a value'],
+  ],
   ['no token', { tokens: {} }, ['tokens is empty: name USDT, USDC or both']],
   [
     'one contract for both',
@@ -87,6 +118,11 @@ test.each<[name: string, changes: Partial<TronEntry>, lines: string[]]>([
     'a ceiling that no payment fits under',
     { fee_ceilings: { fee_limit: '1000000' } },
     ['fee_ceilings.fee_limit must be from 16000000 to 15000000000 sun'],
+  ],
+  [
+    'real money under a ceiling that is below what energy has cost before',
+    { ...REAL, fee_ceilings: { fee_limit: '69999999' } },
+    ['fee_ceilings.fee_limit must be from 70000000 to 15000000000 sun'],
   ],
   [
     'a collector that is a token, and a ceiling that no charge fits under',

@@ -1,14 +1,16 @@
+import type { Asset } from '@florin/contract/money';
 import { readTronAddress } from '@florin/signer/tron';
 import Type, { type Static } from 'typebox';
+import { TOKEN_CONTRACTS } from '../addresses/token-contracts.ts';
 import { type Complain, checkExplorer, ExplorerEntry, readEndpoints, readTokens } from '../rpc/entries.ts';
 import type { TronNetwork } from './network.ts';
 
 const closed = { additionalProperties: false };
 const MAINNET = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
-const REAL =
-  'is for coins without value: real money waits for what decision 167 lists. Remove networks.trc20';
 /** What a payment to somebody who never held the token may need, at 100 sun for energy. */
 const FEE_LIMIT_MIN = 16_000_000n;
+/** The same where energy is as dear as it has ever been on mainnet, 420 sun: producers may vote for that while payments run. */
+const FEE_LIMIT_MIN_REAL = 70_000_000n;
 /** What a charge may need, as `COLLECTOR_ENERGY` has it. */
 const FEE_LIMIT_CHARGES = 30_000_000n;
 /** The network's own limit. */
@@ -76,10 +78,13 @@ export function readTronEntry(entry: TronEntry, complain: Complain): TronNetwork
     { isAddress, what: 'the address of a token, T and 33 letters' },
     complain,
   );
-  if (!entry.test || entry.genesis_hash === MAINNET) complain(entry.test ? 'genesis_hash' : 'test', REAL);
+  if (entry.test && entry.genesis_hash === MAINNET)
+    complain('test', 'is true, and the first block is that of mainnet, where coins have a value');
+  if (!entry.test) checkReal(entry, { USDT, USDC }, complain);
   const feeLimit = BigInt(entry.fee_ceilings.fee_limit);
-  if (feeLimit < FEE_LIMIT_MIN || feeLimit > FEE_LIMIT_MAX)
-    complain('fee_ceilings.fee_limit', `must be from ${FEE_LIMIT_MIN} to ${FEE_LIMIT_MAX} sun`);
+  const least = entry.test ? FEE_LIMIT_MIN : FEE_LIMIT_MIN_REAL;
+  if (feeLimit < least || feeLimit > FEE_LIMIT_MAX)
+    complain('fee_ceilings.fee_limit', `must be from ${least} to ${FEE_LIMIT_MAX} sun`);
   const collector = entry.contracts?.collector ?? null;
   if (collector !== null) checkCollector(collector, { tokens: [USDT, USDC], feeLimit }, complain);
   checkExplorer(entry.explorer, complain);
@@ -96,6 +101,24 @@ export function readTronEntry(entry: TronEntry, complain: Complain): TronNetwork
     feeCeilings: { feeLimit },
     explorer: entry.explorer,
   };
+}
+
+/** Real money is on one chain, in one token. Nobody may charge wallets there yet. */
+function checkReal(
+  { genesis_hash: genesis, contracts }: TronEntry,
+  { USDT, USDC }: Record<Asset, string | undefined>,
+  complain: Complain,
+): void {
+  const real = TOKEN_CONTRACTS.trc20.USDT;
+  if (genesis !== MAINNET) complain('genesis_hash', `must be ${MAINNET} where test is false`);
+  if (USDT !== real) complain('tokens.USDT.address', `must be ${real} where test is false`);
+  if (USDC !== undefined)
+    complain('tokens.USDC', 'has no issuer on this network any more: remove it where test is false');
+  if (contracts !== undefined && contracts.collector !== null)
+    complain(
+      'contracts.collector',
+      'must be null where test is false: no wallet is charged with real money yet',
+    );
 }
 
 function checkCollector(

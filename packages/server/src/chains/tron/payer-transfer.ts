@@ -6,27 +6,22 @@ import {
 } from '@florin/signer/tron';
 import { checkTrc20Address } from '../addresses/trc20.ts';
 import type { PayerTransaction, PayerTransfer } from '../payer-wallets.ts';
-import {
-  balanceCall,
-  constantCall,
-  readConstantResult,
-  transferCall,
-  UNKNOWN_CALL,
-} from './contract-call.ts';
+import { balanceCall, constantCall, readConstantResult, transferCall } from './contract-call.ts';
+import { estimateCalls, isReverting, tryCall } from './estimates.ts';
 import type { TronFeed } from './feed.ts';
-import { type PriceList, TRANSFER_ENERGY, withMargin } from './fees.ts';
+import { type PriceList, TRANSFER_BANDWIDTH, TRANSFER_ENERGY, withMargin } from './fees.ts';
 import type { TronNetwork } from './network.ts';
-import { ofView, type TronNode } from './node.ts';
-import { orUnavailable, readWord, tryRead, unusable } from './node-answers.ts';
-import { readReference } from './reference.ts';
-import { readEnergy, readTrx } from './resources.ts';
+import type { TronNode } from './node.ts';
+import { readWord, unusable } from './node-answers.ts';
+import { referenceOf } from './reference.ts';
+import { readResources, readTrx } from './resources.ts';
 
 /** From the newest block on: a person reads and confirms in this time. */
 const VALID_MS = 300_000n;
 /** 100 TRX, in sun: the page takes no transaction that may burn more. */
 const FEE_LIMIT_MAX = 100_000_000n;
 
-interface Context {
+export interface PayerContext {
   network: TronNetwork;
   node: TronNode;
   feed: TronFeed;
@@ -40,32 +35,55 @@ interface Context {
  * @throws ChainUnavailable
  */
 export async function buildPayerTransfer(
-  { network, node, feed, prices }: Context,
+  { network, node, feed, prices }: PayerContext,
   { from, to, asset, units }: PayerTransfer,
 ): Promise<PayerTransaction | undefined> {
   const token = network.tokens[asset]?.contract;
   if (token === undefined || !checkTrc20Address(from).ok) return undefined;
-  const ask = async (data: string) =>
-    await orUnavailable(
-      node.call(ofView('head', 'triggerconstantcontract'), [constantCall(from, token, data)]),
-    );
-  const { data: balance } = readConstantResult(await ask(balanceCall(from)));
-  if (balance === undefined) throw unusable('a token tells no balance');
-  const held = readWord(balance, 'a balance');
+  const held = await readUnits(node, { owner: from, contract: token, data: balanceCall(from) });
   if (held < units) return { short: 'token', held };
-  const data = transferCall(to, units);
-  const answer = await ask(data);
-  const tried = tryRead(() => readConstantResult(answer)) ?? UNKNOWN_CALL;
-  const energy = tried.data === undefined ? TRANSFER_ENERGY : tried.energy;
-  const { energy: price } = await prices.read();
-  const own = await readEnergy(node, from);
-  const burnt = own < energy ? (energy - own) * price : 0n;
-  if ((await readTrx(node, from)) < burnt) return { short: 'fee', coin: 'TRX' };
   // The address may be new to the token by the time of the block. What is not used costs nothing.
-  const most = energy > TRANSFER_ENERGY ? energy : TRANSFER_ENERGY;
-  const limit = withMargin(most) * price;
-  const { final } = await feed.snapshot();
-  const { refBlockBytes, refBlockHash, second } = await readReference(node, final);
+  const call = { owner: from, contract: token, data: transferCall(to, units) };
+  return await buildPayerCall({ node, feed, prices }, call, TRANSFER_ENERGY);
+}
+
+/** A number that a token answers, as of the newest block. @throws ChainUnavailable */
+export async function readUnits(
+  node: TronNode,
+  { owner, contract, data }: { owner: string; contract: string; data: string },
+): Promise<bigint> {
+  const answer = await tryCall(node, constantCall(owner, contract, data));
+  const { data: words } = readConstantResult(answer);
+  if (words === undefined) throw unusable('a token tells no amount');
+  return readWord(words, 'an amount');
+}
+
+/**
+ * A call of a contract for a payer's wallet to sign. What it uses is the word of two endpoints: one alone could have it fail and burn its fee.
+ *
+ * @param least energy of such a call, as far as it is known
+ * @throws ChainUnavailable
+ */
+export async function buildPayerCall(
+  { node, feed, prices }: Omit<PayerContext, 'network'>,
+  { owner, contract, data }: { owner: string; contract: string; data: string },
+  least: bigint,
+): Promise<Exclude<PayerTransaction, { short: 'token' }>> {
+  const fields = constantCall(owner, contract, data);
+  const snapshot = await feed.snapshot();
+  const { height } = snapshot.final;
+  const [estimate] = await estimateCalls(node, height, [fields]);
+  if (estimate?.isDoubtful !== false && (await isReverting(node, fields, height)))
+    return { refused: 'token' };
+  const energy = estimate?.energy ?? least;
+  const { energy: price, bandwidth } = await prices.read();
+  const own = await readResources(node, owner, height);
+  const burnt =
+    (own.energy < energy ? (energy - own.energy) * price : 0n) +
+    (own.bandwidth < TRANSFER_BANDWIDTH ? TRANSFER_BANDWIDTH * bandwidth : 0n);
+  if ((await readTrx(node, owner)) < burnt) return { short: 'fee', coin: 'TRX' };
+  const limit = withMargin(energy > least ? energy : least) * price;
+  const { refBlockBytes, refBlockHash, second } = referenceOf(snapshot);
   return {
     transaction: jsonOf({
       refBlockBytes,
@@ -73,12 +91,7 @@ export async function buildPayerTransfer(
       expiration: second + VALID_MS,
       timestamp: second,
       feeLimit: limit < FEE_LIMIT_MAX ? limit : FEE_LIMIT_MAX,
-      contract: {
-        kind: 'trigger',
-        owner: from,
-        contract: token,
-        data: Uint8Array.from(Buffer.from(data, 'hex')),
-      },
+      contract: { kind: 'trigger', owner, contract, data: Uint8Array.from(Buffer.from(data, 'hex')) },
     }),
   };
 }

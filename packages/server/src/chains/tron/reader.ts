@@ -12,6 +12,7 @@ import {
   DEPOSIT_INDEX_MAX,
   type DepositAddress,
   depositIndexOf,
+  type Freshness,
   type Head,
   type KeyRef,
   type ScanAnswer,
@@ -20,7 +21,7 @@ import {
 } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { healthOf } from '../rpc/health.ts';
-import { readBalances } from './balances.ts';
+import { readBalance, readBalances } from './balances.ts';
 import { blockSource } from './block-source.ts';
 import type { LoggedTransfer } from './block-transfers.ts';
 import type { Snapshot, TronFeed } from './feed.ts';
@@ -102,17 +103,21 @@ export class TronReader implements ChainReader {
     return null;
   }
 
-  async head(): Promise<Head> {
-    return headOf(await this.#options.feed.snapshot());
+  async head(freshness?: Freshness): Promise<Head> {
+    return headOf(await this.#options.feed.snapshot(freshness));
   }
 
-  async blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>> {
-    return await readBlockHashes(this.#options.feed, heights, now);
+  async blockHashes(
+    heights: readonly bigint[],
+    freshness?: Freshness,
+  ): Promise<ReadonlyMap<bigint, string | null>> {
+    return await readBlockHashes(this.#options.feed, heights, freshness);
   }
 
   async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
-    const { balances } = await this.balances([address], asset, at);
-    return balances.get(address) ?? 0n;
+    const contract = this.#options.network.tokens[asset]?.contract;
+    // Nobody holds here what this network does not take.
+    return contract === undefined ? 0n : await readBalance(this.#options, { contract, address, at });
   }
 
   async balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer> {

@@ -30,11 +30,13 @@ export function reducerOf(
   const info = (answer: unknown) => (isObject(answer) ? reduceInfo(answer, { tokens, collector }) : answer);
   const reducers: Record<string, Reduce> = {
     getblock: reduceBlock,
+    getblockbylimitnext: reduceBlocks,
     gettransactioninfobyid: info,
     gettransactioninfobyblocknum: (answer) => each(answer, info),
     triggerconstantcontract: reduceCall,
     getchainparameters: reduceParameters,
-    getaccount: (answer) => (isObject(answer) ? pick(answer, ['address', 'balance']) : answer),
+    getaccount: (answer) => (isObject(answer) ? reduceAccount(answer) : answer),
+    getdelegatedresourcev2: (answer) => (isObject(answer) ? reduceLoans(answer) : answer),
   };
   return (method, answer) => (reducers[callOf(method)] ?? ((whole: unknown) => whole))(answer);
 }
@@ -66,6 +68,10 @@ function reduceBlock(answer: unknown): unknown {
   });
 }
 
+function reduceBlocks(answer: unknown): unknown {
+  return isObject(answer) ? { block: each(answer.block, reduceBlock) } : answer;
+}
+
 /** `logs`: how many there are; each that is kept has its place among them. */
 function reduceInfo(answer: Fields, listed: Listed): Fields {
   const { receipt, log, result, contractResult } = answer;
@@ -75,7 +81,7 @@ function reduceInfo(answer: Fields, listed: Listed): Fields {
     ...pick(answer, ['id', 'blockNumber', 'blockTimeStamp', 'fee']),
     // A default that some nodes write out.
     result: result === 'SUCESS' ? undefined : result,
-    receipt: isObject(outcome) && Object.keys(outcome).length === 0 ? undefined : outcome,
+    receipt: isBare(outcome) ? undefined : outcome,
     logs: Array.isArray(log) ? log.length : undefined,
     log: isEmpty(kept) ? undefined : kept,
     // Of a call that failed, the name of an error.
@@ -112,6 +118,29 @@ function reduceCall(answer: unknown): unknown {
   });
 }
 
+/** What it holds, what it has staked for energy, and what of that others have. */
+function reduceAccount(answer: Fields): Fields {
+  const { account_resource: resource, frozenV2: staked } = answer;
+  const lent = isObject(resource) ? pick(resource, ['delegated_frozenV2_balance_for_energy']) : resource;
+  const own = Array.isArray(staked)
+    ? staked
+        .filter((one) => !isObject(one) || one.type === 'ENERGY')
+        .map((one) => (isObject(one) ? pick(one, ['type', 'amount']) : one))
+    : staked;
+  return present({
+    ...pick(answer, ['address', 'balance']),
+    account_resource: isBare(lent) ? undefined : lent,
+    frozenV2: isEmpty(own) ? undefined : own,
+  });
+}
+
+function reduceLoans({ delegatedResource: loans }: Fields): Fields {
+  const read = each(loans, (one) =>
+    isObject(one) ? pick(one, ['frozen_balance_for_energy', 'expire_time_for_energy']) : one,
+  );
+  return present({ delegatedResource: isEmpty(read) ? undefined : read });
+}
+
 function pick(fields: Fields, names: readonly string[]): Fields {
   return present(Object.fromEntries(names.map((name) => [name, spelled(fields[name])])));
 }
@@ -136,6 +165,8 @@ function spelled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(spelled);
   return typeof value === 'string' && /^(?:[0-9a-f]{2})+$/i.test(value) ? value.toLowerCase() : value;
 }
+
+const isBare = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 

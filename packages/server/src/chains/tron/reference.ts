@@ -1,6 +1,5 @@
-import { type Header, readHeader } from './headers.ts';
-import type { TronNode } from './node.ts';
-import { orUnavailable, unusable } from './node-answers.ts';
+import type { Snapshot } from './feed.ts';
+import { unusable } from './node-answers.ts';
 
 const SECOND_MS = 1_000n;
 /** The newest block is less than a minute later than the solid one, as a rule. */
@@ -15,12 +14,15 @@ export interface Reference {
   second: bigint;
 }
 
-/** A solid block, which no fork takes away, and the time of the newest one. @throws ChainUnavailable */
-export async function readReference(node: TronNode, final: Header): Promise<Reference> {
-  const head = readHeader(await orUnavailable(node.newest('head')));
-  if (head === undefined) throw unusable('there is no newest block');
-  if (head.timeMs < final.timeMs || head.timeMs > final.timeMs + HEAD_MS_MAX)
-    throw unusable('the time of the newest block is not a little later than that of the solid one');
+/**
+ * A solid block, which no fork takes away, and the time of the newest one: as all see them who date something within a block's
+ * time.
+ *
+ * @throws ChainUnavailable
+ */
+export function referenceOf({ head, final }: Snapshot): Reference {
+  if (head.timeMs > final.timeMs + HEAD_MS_MAX)
+    throw unusable('the newest block is much later than the solid one');
   return {
     refBlockBytes: Uint8Array.from(Buffer.from(final.hash.slice(12, 16), 'hex')),
     refBlockHash: Uint8Array.from(Buffer.from(final.hash.slice(16, 32), 'hex')),

@@ -24,14 +24,16 @@ import {
 } from '../port/port.ts';
 import { ChainUnavailable, SignerUnavailable } from '../port/port-errors.ts';
 import { buildAccount, buildActivation, buildCharge } from './build-charge.ts';
-import { buildPayment, buildTopUp, type Draft } from './build-payment.ts';
+import { buildLoan, buildPayment, buildTopUp, type Draft } from './build-payment.ts';
 import { constantCall, readConstantResult } from './contract-call.ts';
+import { tryCall } from './estimates.ts';
 import type { TronFeed } from './feed.ts';
 import {
   COLLECTOR_BANDWIDTH,
   COLLECTOR_ENERGY,
   feeLimitOf,
   HOLDER_ENERGY,
+  LENDING_BANDWIDTH,
   MOVEMENT_SUN,
   PriceList,
   TRANSFER_BANDWIDTH,
@@ -40,16 +42,17 @@ import {
 import { collectorOf, holderOf, siteOf } from './mandates.ts';
 import type { TronNetwork } from './network.ts';
 import { ofView, type TronNode } from './node.ts';
-import { orUnavailable } from './node-answers.ts';
+import { orUnavailable, unusable } from './node-answers.ts';
 import { precheck } from './precheck.ts';
-import { checkMandate, precheckCharges } from './precheck-charges.ts';
+import { checkMandate, precheckCharges, refusesUs } from './precheck-charges.ts';
 import { readMandates } from './read-mandates.ts';
 import type { TronWallets } from './reader.ts';
-import { readReference } from './reference.ts';
+import { referenceOf } from './reference.ts';
 import { readTrx } from './resources.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type TronSigner } from './signing.ts';
 import { readStatus } from './status.ts';
+import { TransferTrials } from './transfer-trials.ts';
 
 export interface SenderOptions {
   network: TronNetwork;
@@ -76,6 +79,7 @@ const STALE_MS = 20_000n;
 export class TronSender {
   readonly #options: SenderOptions;
   readonly #prices: PriceList;
+  readonly #trials = new TransferTrials();
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -99,6 +103,11 @@ export class TronSender {
     if (movement.kind === 'gas') {
       const draft = buildTopUp(this.#options, movement);
       return await this.#sign(draft, { signing, itemIds, fee: MOVEMENT_SUN });
+    }
+    if (movement.kind === 'lend' || movement.kind === 'unlend') {
+      const { bandwidth } = await this.#prices.read();
+      const draft = buildLoan(this.#options, movement);
+      return await this.#sign(draft, { signing, itemIds, fee: LENDING_BANDWIDTH * bandwidth });
     }
     const draft = this.#callDraft(movement);
     await assertTaken(this.#options.node, draft);
@@ -132,9 +141,8 @@ export class TronSender {
   }
 
   async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
-    // They are as of this block or a later one.
-    const { final } = await this.#options.feed.snapshot();
-    return { height: final.height, states: await readMandates(this.#options, mandates, 'solid') };
+    const { height } = (await this.#options.feed.snapshot()).final;
+    return { height, states: await readMandates(this.#options, mandates, { view: 'solid', height }) };
   }
 
   async precheckCharges(request: ChargesRequest): Promise<ChargesPrecheck> {
@@ -142,7 +150,7 @@ export class TronSender {
   }
 
   async precheck(request: PrecheckRequest): Promise<Precheck> {
-    return await precheck({ ...this.#options, prices: this.#prices }, request);
+    return await precheck({ ...this.#options, prices: this.#prices, trials: this.#trials }, request);
   }
 
   async broadcast(tx: SignedTx): Promise<Broadcast> {
@@ -150,7 +158,8 @@ export class TronSender {
   }
 
   async status(tx: SignedTx): Promise<TxStatus> {
-    return await readStatus(this.#options, tx);
+    const options = this.#options;
+    return await readStatus({ ...options, refusesUs: (token) => refusesUs(options, token) }, tx);
   }
 
   /** At the present prices; a transfer to recipients that never held the token, without energy of our own. */
@@ -200,10 +209,10 @@ export class TronSender {
    * Two equal payments are two transactions by the milliseconds of their
    * times, which come from the number of the attempt: times are of whole seconds otherwise.
    */
-  async #dated({ contract, use }: Draft, ordinal: bigint) {
+  async #dated({ contract, use, payment }: Draft, ordinal: bigint) {
     const { node, network, feed, nowMs } = this.#options;
-    const { final } = await feed.snapshot();
-    const { headMs, second, ...reference } = await readReference(node, final);
+    const snapshot = await feed.snapshot();
+    const { headMs, second, ...reference } = referenceOf(snapshot);
     const ageMs = BigInt(nowMs()) - headMs;
     // A test network makes blocks as people ask for them.
     if (!network.isTest && ageMs > STALE_MS)
@@ -218,7 +227,10 @@ export class TronSender {
       contract,
       feeLimit:
         contract.kind === 'trigger'
-          ? await feeLimitOf({ node, network, prices: this.#prices }, { call: contract, use })
+          ? await feeLimitOf(
+              { node, network, prices: this.#prices, trials: this.#trials },
+              { call: contract, use, payment, height: snapshot.final.height },
+            )
           : 0n,
     };
   }
@@ -229,10 +241,17 @@ async function assertTaken(node: TronNode, { contract }: Draft): Promise<void> {
   if (contract.kind !== 'trigger') return;
   const data = Buffer.from(contract.data).toString('hex');
   const fields = constantCall(contract.owner, contract.contract, data);
-  const answer = await orUnavailable(node.call(ofView('head', 'triggerconstantcontract'), [fields]));
-  const refusal = errorName(`0x${readConstantResult(answer).reverted ?? ''}`);
-  if (refusal !== undefined) throw new UnbuildableTransfer(`the collector refuses it: ${refusal}`);
+  const answer = await tryCall(node, fields);
+  const refusal = refusalIn(answer);
+  if (refusal === undefined) return;
+  // One endpoint alone ends no activation by its word.
+  const agreed = await orUnavailable(node.agreed(ofView('solid', 'triggerconstantcontract'), [fields]));
+  if (refusalIn(agreed) !== refusal)
+    throw unusable(`endpoints differ in whether the collector refuses it as ${refusal}`);
+  throw new UnbuildableTransfer(`the collector refuses it: ${refusal}`);
 }
+
+const refusalIn = (answer: unknown) => errorName(`0x${readConstantResult(answer).reverted ?? ''}`);
 
 function unlessAway(error: unknown): undefined {
   if (!(error instanceof SignerUnavailable)) throw error;

@@ -1,6 +1,6 @@
 import { accountOfTron, type TronTransaction, tronOfAccount } from '@florin/signer/tron';
 import { chargeIn, chargeOutcome, isPreparation } from '../collector/charge-logs.ts';
-import { chargeFaultOf } from '../collector/errors.ts';
+import { chargeFaultOf, isTokenRefusal } from '../collector/errors.ts';
 import type { SignedTx, TxStatus } from '../port/port.ts';
 import { ChainUnavailable } from '../port/port-errors.ts';
 import { readTransfers } from './block-transfers.ts';
@@ -35,6 +35,8 @@ interface StatusOptions {
   network: Pick<TronNetwork, 'tokens' | 'isTest'>;
   /** Unix milliseconds. */
   nowMs: () => number;
+  /** Whether a token lets nothing be moved into the merchant's wallet. */
+  refusesUs: (token: string) => Promise<boolean>;
 }
 
 interface Asked {
@@ -53,7 +55,8 @@ export async function readStatus(options: StatusOptions, tx: SignedTx): Promise<
   const known = readInfo(await orUnavailable(node.agreed(infoCall('solid'), [{ value: tx.txId }])), asked);
   if (known !== undefined) {
     if (known.height > final.height) throw unusable('a transaction is final above the final block');
-    return { ...known, state: known.state === 'included' ? 'final' : 'failed', final: true };
+    const state = known.state === 'included' ? 'final' : 'failed';
+    return { ...known, ...(await blame(options, known, asked)), state, final: true };
   }
   const dead = await proveDead(feed, asked, final);
   if (dead !== undefined) return { state: 'dead', final: true, height: dead.height };
@@ -79,6 +82,19 @@ function finalAtOf({ height }: Included, final: Header, nowMs: number): number {
 interface Included extends TxStatus {
   state: 'included' | 'failed';
   height: bigint;
+}
+
+/** Where the token has blocked the merchant's wallet, or everybody, a charge that it has refused is no payer's fault. */
+async function blame(
+  { refusesUs }: StatusOptions,
+  { reason }: Included,
+  { signed: { contract } }: Asked,
+): Promise<Pick<TxStatus, 'reason'>> {
+  if (reason !== 'token_refused' || contract.kind !== 'trigger') return {};
+  const charge = chargeIn(toHex(contract.data));
+  return charge !== undefined && (await refusesUs(tronOfAccount(charge.token)))
+    ? { reason: 'our_fault' }
+    : {};
 }
 
 /** @returns undefined where the node has no such transaction in a block. @throws ChainUnavailable where it is not clear what became of it */
@@ -149,8 +165,10 @@ function reasonOf(info: Record<string, unknown>, { signed: { contract } }: Asked
   const reverted = typeof contractResult === 'string' ? `0x${contractResult}` : undefined;
   const data = contract.kind === 'trigger' ? toHex(contract.data) : '0x';
   const time = Number(readNumber(info.blockTimeStamp, 'the time of a block') / MS);
-  const fault = chargeIn(data) && chargeFaultOf(reverted, data, time);
+  const isCharge = chargeIn(data) !== undefined;
+  const fault = isCharge ? chargeFaultOf(reverted, data, time) : undefined;
   if (fault !== undefined) return fault;
+  if (isCharge && isTokenRefusal(reverted)) return 'token_refused';
   const { result } = readRecord(info.receipt, 'a receipt');
   return String(result).toLowerCase();
 }

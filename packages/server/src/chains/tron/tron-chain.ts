@@ -46,6 +46,7 @@ export class TronChain extends TronReader implements Chain {
     windowCap: true,
     prechecksCharges: true,
     sweepsPerTx: 0,
+    lendsStake: true,
     callsAtOnce: CALLS_AT_ONCE,
   };
   readonly #sender: TronSender;

@@ -21,6 +21,7 @@ const INFO_MAX = 67_108_864;
 /** Of answers that may be large, where they are asked for alone: 64 MiB in two minutes are 4.5 Mbit/s. */
 const PATIENCE: Readonly<Record<string, RpcPatience>> = {
   gettransactioninfobyblocknum: { timeoutMs: 60_000, isDivisible: true },
+  getblockbylimitnext: { timeoutMs: 30_000, isDivisible: true },
   gettransactioninfobyid: { timeoutMs: 120_000, isDivisible: false },
   // With its transactions: nothing smaller names them.
   getblock: { timeoutMs: 60_000, isDivisible: false },

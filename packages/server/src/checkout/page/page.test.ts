@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { PAGE_LANGUAGES } from '@florin/pages';
+import { base58 } from '@scure/base';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { NetworkFacts } from '../../chains/index.ts';
@@ -41,7 +43,7 @@ test('gzip is sent to clients that accept it', () => {
 });
 
 test('rich links call the token’s contract with the exact address and amount', () => {
-  const pay = { token: 'USDT', amount: 12_500_000n, decimal: '12.50' } as const;
+  const pay = { token: 'USDT', amount: 12_500_000n, decimal: '12.50', paymentId: 'pay_1' } as const;
   const address = '0x52908400098527886E0F7030069857D2E4169EE7';
   const [USDT, MINT] = [
     '0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -63,7 +65,7 @@ test('rich links call the token’s contract with the exact address and amount',
   expect(richLinkOf(undefined, onEthereum)).toBeNull();
   const solana: NetworkFacts = { ...names, isTest: false, wallets: null, tokens: { USDT: MINT } };
   expect(richLinkOf(solana, { ...pay, network: 'spl', address: 'So1' })).toBe(
-    `solana:So1?amount=12.50&spl-token=${MINT}`,
+    `solana:So1?amount=12.50&spl-token=${MINT}&reference=${base58.encode(createHash('sha256').update('pay_1').digest())}`,
   );
   expect(richLinkOf(solana, { ...pay, network: 'trc20', address: 'T1' })).toBeNull();
 });

@@ -24,6 +24,7 @@ import {
   returnedAmount,
 } from '../../payments/reads/index.ts';
 import { brandOf } from '../../stores/branding/index.ts';
+import { encodeId } from '../../tenancy/index.ts';
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
@@ -123,10 +124,11 @@ function dueOf(
   const { currency, network, address } = option;
   const amount = sent > 0n ? missing : option.pay_amount;
   const decimal = tokenAmountText(amount);
+  const paymentId = encodeId('payment', page.session.payment_id);
   // Wallets open rich links on the real network, so the sandbox has none.
   const uri =
     page.merchant.mode === 'live'
-      ? richLinkOf(networks.get(network), { token: currency, network, address, amount, decimal })
+      ? richLinkOf(networks.get(network), { token: currency, network, address, amount, decimal, paymentId })
       : null;
   return {
     token: currency,

@@ -117,8 +117,9 @@ async function transferOf(deps: PaymentDeps, page: FoundPage, request: PageReque
   const from = formOf(request).get('account') ?? '';
   const transfer = { from, to, asset, units: parseTokens(amount) };
   try {
-    const found = (await deps.chains.payerTransfer(page.merchant, network, transfer)) ?? noWallet();
-    if ('transaction' in found || found.short === 'fee') return found;
+    const found =
+      (await deps.chains.payerCalls(page.merchant, network)?.payerTransfer(transfer)) ?? noWallet();
+    if ('transaction' in found || 'refused' in found || found.short === 'fee') return found;
     return { short: found.short, held: tokensText(found.held, asset) };
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;

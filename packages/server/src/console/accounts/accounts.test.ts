@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { listEntries } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
+import { transact } from '../../platform/db/index.ts';
 import type { Platform } from '../../platform/platform.ts';
-import { removeTotp } from './factors.ts';
+import { recoveryCodesLeft, removeTotp, renewRecoveryCodes } from './factors.ts';
 import { makeSandboxOwner, makeSignInLink, redeemLink } from './links.ts';
 import { digestOfCode, makeRecoveryCode } from './secrets.ts';
 import { endAllSessions, endSession, endSessionsOf, listSessions } from './sessions.ts';
@@ -167,7 +168,7 @@ test('F1: the cookie is another one with each sign-in, only its digest is kept, 
   expect(await endSession(platform, acting(second), other.session.sessionId)).toBe(false);
   await setPassword(platform, acting(second), 'another-long-password');
   const third = opened(await signIn(platform, { email, password: 'another-long-password' }, device()));
-  await endSessionsOf(platform.db, userId, nowMs, third.sessionId);
+  await transact(platform.db, (tx) => endSessionsOf(tx, userId, nowMs, third.sessionId));
   expect([await alive(second.token), (await alive(third.token))?.user_id]).toEqual([undefined, userId]);
   expect(await endAllSessions(platform.db, nowMs)).toBeGreaterThan(0);
   expect([await alive(third.token), await alive(other.session.token)]).toEqual([undefined, undefined]);
@@ -209,6 +210,28 @@ test('each of ten recovery codes works once, however it is typed, and goes with 
     platform.db,
   );
   expect(rows).toEqual([{ has_second_factor: false }]);
+});
+
+test('new recovery codes end the earlier ones, are counted as they are used, and need a factor to stand for', {
+  timeout: LONG_MS,
+}, async () => {
+  const { email, deps, codes, session, later } = await withTotp();
+  const { userId } = session;
+  const left = () => recoveryCodesLeft(platform.db, userId);
+  const sign = (code = '') => signIn(deps, { email, password: PASSWORD, code }, device());
+  opened(await sign(codes[0]));
+  expect(await left()).toBe(9);
+  const renewed = await renewRecoveryCodes(deps, acting(session));
+  const [entry] = await listEntries(platform.db, NIL_ID, { limit: 1 });
+  expect(entry).toMatchObject({ action: 'factors.renewRecoveryCodes' });
+  expect([renewed.length, new Set([...codes, ...renewed]).size, await left()]).toEqual([10, 20, 10]);
+  await expect(sign(codes[1])).rejects.toThrow('wrong');
+  later(16 * 60_000);
+  opened(await sign(renewed[0]));
+  expect(await left()).toBe(9);
+  await removeTotp(deps, acting(session));
+  await expect(renewRecoveryCodes(deps, acting(session))).rejects.toThrow('set one up first');
+  expect(await left()).toBe(0);
 });
 
 test('a proof of now takes the password and the factor', { timeout: LONG_MS }, async () => {
@@ -254,6 +277,17 @@ test('the owner of a sandbox comes in by links, each once, and is who somebody m
   const again = await makeSandboxOwner(platform, merchantId);
   opened(await redeemLink(platform, { token: again.token }, device()));
   expect(await rolesOf(platform.db, userId, merchantId)).toEqual({ role: 'owner', installationRole: null });
+  // Whoever invites them elsewhere does not become them.
+  const theirs = await newMerchant();
+  const invited = await inviteUser(platform, {
+    merchantId: theirs,
+    email: 'owner@localhost',
+    role: 'viewer',
+  });
+  await expect(redeemLink(platform, { token: invited.token, password: PASSWORD }, device())).rejects.toThrow(
+    'wrong',
+  );
+  expect(await rolesOf(platform.db, userId, theirs)).toMatchObject({ role: null });
   const { token } = await makeSignInLink(platform, 'Owner@localhost');
   expect(opened(await redeemLink(platform, { token }, device())).userId).toBe(userId);
   await expect(makeSignInLink(platform, 'nobody@example.com')).rejects.toThrow('There is no user');

@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { listEntries } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
-import { transact } from '../../platform/db/index.ts';
+import { type Tx, transact } from '../../platform/db/index.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { encodeId } from '../../tenancy/index.ts';
-import { sweepAccounts } from './clear.ts';
+import { dropFactors, sweepAccounts } from './clear.ts';
 import { beginTotp, removeTotp } from './factors.ts';
 import { makeSandboxOwner, makeSignInLink, redeemLink } from './links.ts';
 import { lockUser } from './lock-user.ts';
 import { lockMembers } from './members.ts';
 import { isPassword } from './passwords.ts';
-import { endAllSessions } from './sessions.ts';
+import { endAllSessions, openSession } from './sessions.ts';
 import { proveAgain, setPassword, signIn } from './sign-in.ts';
 import { acting, device, opened, PASSWORD, usePeople } from './test-people.ts';
 import { changeRole, inviteUser, listUsers, rolesOf } from './users.ts';
@@ -144,26 +144,89 @@ test('who removes or sets up a factor, or sets a password, ends the other sessio
   await expect(redeem(link.token)).rejects.toThrow('This link');
 });
 
-test('a sign-in whose password is changed while it is checked opens nothing', {
+const PASSKEY = (userId: string) => sql`
+  insert into console_passkey (credential_id, user_id, name, public_key, counter, created_at_ms)
+  values (uuid_send(gen_random_uuid()), ${userId}, 'Key', uuid_send(gen_random_uuid()), 0, 0)`;
+
+/** Each is somebody else's transaction, which is over while a sign-in that has been checked waits to open its session. */
+test.for<[what: string, change: (tx: Tx, userId: string) => Promise<unknown>]>([
+  ['reset of factors', dropFactors],
+  [
+    'password',
+    (tx, id) => sql`update console_user set password_hash = 'x' where user_id = ${id}`.execute(tx),
+  ],
+  [
+    'authenticator',
+    (tx, id) =>
+      sql`update console_user set totp_secret = 'x', totp_confirmed = true where user_id = ${id}`.execute(tx),
+  ],
+  ['new passkey', (tx, id) => PASSKEY(id).execute(tx)],
+  ['removed passkey', (tx, id) => sql`delete from console_passkey where user_id = ${id}`.execute(tx)],
+  ['recovery codes', (tx, id) => sql`delete from console_recovery_code where user_id = ${id}`.execute(tx)],
+  ['nothing', async () => {}],
+])(
+  'a sign-in by recovery code that is overtaken opens nothing: %s',
+  { timeout: LONG_MS },
+  async ([what, change]) => {
+    const { email, userId, session, codes } = await withTotp();
+    const [code = '', other = ''] = codes;
+    await PASSKEY(userId).execute(platform.db);
+    // Somebody who has a passkey alone.
+    await sql`update console_user set totp_confirmed = false where user_id = ${userId}`.execute(platform.db);
+    const attempts = await transact(platform.db, async (tx) => {
+      await lockUser(tx, userId);
+      const begun = [
+        signIn(platform, { email, password: PASSWORD, code }, device()),
+        proveAgain(platform, session, { password: PASSWORD, code: other }),
+      ].map((attempt) =>
+        attempt.then(
+          () => 'done',
+          (error: Error) => error.message,
+        ),
+      );
+      await untilWaiting(2);
+      await change(tx, userId);
+      return begun;
+    });
+    const expected = what === 'nothing' ? 'done' : expect.stringContaining('is wrong');
+    expect(await Promise.all(attempts)).toEqual([expected, expected]);
+  },
+);
+
+test('a session that is being opened while its person is removed ends as well', {
   timeout: LONG_MS,
 }, async () => {
-  const { email, userId, session } = await newPerson();
-  const attempts = await transact(platform.db, async (tx) => {
+  const { merchantId, userId, session } = await newPerson('viewer');
+  const removal = await transact(platform.db, async (tx) => {
     await lockUser(tx, userId);
-    const begun = [
-      signIn(platform, { email, password: PASSWORD }, device()),
-      proveAgain(platform, session, { password: PASSWORD }),
-    ].map((attempt) =>
-      attempt.then(
-        () => 'done',
-        (error: Error) => error.message,
-      ),
-    );
-    await untilWaiting(2);
-    await sql`update console_user set password_hash = 'another' where user_id = ${userId}`.execute(tx);
-    return begun;
+    const begun = changeRole(platform, { merchantId, userId, role: null });
+    await untilWaiting(1);
+    // As a sign-in does it, under the lock of its person.
+    const opening = { userId, hasSecondFactor: false, device: device() };
+    return { begun, opened: await openSession(tx, platform, opening) };
   });
-  for (const message of await Promise.all(attempts)) expect(message).toContain('is wrong');
+  await removal.begun;
+  expect(await alive(session.token)).toBeUndefined();
+  expect(await alive(removal.opened.token)).toBeUndefined();
+});
+
+test('a sign-in link that is being used while its person is removed opens nothing', {
+  timeout: LONG_MS,
+}, async () => {
+  const { userId, email } = await newPerson('viewer');
+  const { token } = await makeSignInLink(platform, email);
+  const { begun } = await transact(platform.db, async (tx) => {
+    await lockUser(tx, userId);
+    const using = redeem(token).then(
+      () => 'opened',
+      (error: Error) => error.message,
+    );
+    await untilWaiting(1);
+    // As a removal does it, under the same lock.
+    await dropFactors(tx, userId);
+    return { begun: using };
+  });
+  expect(await begun).toContain('This link');
 });
 
 test('addresses of one IPv6 subscriber count together', { timeout: LONG_MS }, async () => {

@@ -16,6 +16,18 @@ export async function dropSignInLinks(tx: Tx, userId: string): Promise<void> {
     .execute();
 }
 
+/** Takes all second factors of a person, and the links that would do without one. The caller has locked the person. */
+export async function dropFactors(tx: Tx, userId: string): Promise<void> {
+  await tx
+    .updateTable('console_user')
+    .set({ totp_secret: null, totp_confirmed: false })
+    .where('user_id', '=', userId)
+    .execute();
+  await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
+  await tx.deleteFrom('console_passkey').where('user_id', '=', userId).execute();
+  await dropSignInLinks(tx, userId);
+}
+
 /**
  * Takes password and second factors of a person who has no role left anywhere. Whoever invites them again begins with a
  * new person; the row stays, as the audit log names it.
@@ -25,17 +37,14 @@ export async function clearIfGone(tx: Tx, userId: string): Promise<void> {
   await lockUser(tx, userId);
   const { numUpdatedRows } = await tx
     .updateTable('console_user')
-    .set({ password_hash: null, totp_secret: null, totp_confirmed: false })
+    .set({ password_hash: null })
     .where('user_id', '=', userId)
     .where('installation_role', 'is', null)
     .where((is) =>
       is.not(is.exists(is.selectFrom('console_membership').select('role').where('user_id', '=', userId))),
     )
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) return;
-  await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
-  await tx.deleteFrom('console_passkey').where('user_id', '=', userId).execute();
-  await dropSignInLinks(tx, userId);
+  if (numUpdatedRows > 0n) await dropFactors(tx, userId);
 }
 
 /** Deletes links, sessions and tries that count no more. */

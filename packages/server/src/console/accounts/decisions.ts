@@ -46,6 +46,11 @@ export const TRIES = {
   proof: { max: 10, windowMs: WINDOW_MS },
   proof_factor: { max: 5, windowMs: WINDOW_MS },
   proof_factor_day: { max: 30, windowMs: DAY_MS },
+  /** Invitations to an address, and from the people of a merchant. */
+  mail_to: { max: 5, windowMs: DAY_MS },
+  mail_from: { max: 100, windowMs: DAY_MS },
+  /** Of a person who hears that their factors were reset: nobody's invitations use them up. */
+  mail_reset: { max: 5, windowMs: DAY_MS },
 } as const satisfies Record<string, TryLimit>;
 
 /** Tries of longer ago count nowhere. */

@@ -15,7 +15,6 @@ const STEP_MS = 30_000;
 const RECOVERY_CODES = 10;
 const CODE = /^\d{6}$/;
 
-export { resetFactors } from './reset-factors.ts';
 export { hasFactor };
 
 const contextOf = (userId: string) => `console totp ${userId}`;
@@ -101,6 +100,34 @@ async function writeRecoveryCodes(tx: Tx, userId: string): Promise<string[]> {
     .values(codes.map((code) => ({ user_id: userId, digest: digestOfCode(code), used_at_ms: null })))
     .execute();
   return codes;
+}
+
+/** How many of a person's recovery codes were not used yet. */
+export async function recoveryCodesLeft(db: Db, userId: string): Promise<number> {
+  const rows = await db
+    .selectFrom('console_recovery_code')
+    .select('digest')
+    .where('user_id', '=', userId)
+    .where('used_at_ms', 'is', null)
+    .execute();
+  return rows.length;
+}
+
+/**
+ * New recovery codes in the place of all earlier ones, also of those that were lost or seen by others.
+ *
+ * @returns ten codes, shown once
+ * @throws Fail `conflict` without a second factor, whose place they take
+ */
+export async function renewRecoveryCodes(deps: ConsoleDeps, acting: Acting): Promise<string[]> {
+  return await transact(deps.db, async (tx) => {
+    const user = await lockOwn(tx, acting);
+    if (!(await hasFactor(tx, user)))
+      throw new Fail('conflict', 'Recovery codes take the place of a second factor: set one up first.');
+    const codes = await writeRecoveryCodes(tx, acting.userId);
+    await recordOwn(tx, deps, acting, { action: 'factors.renewRecoveryCodes' });
+    return codes;
+  });
 }
 
 const wrongCode = () =>

@@ -1,17 +1,17 @@
 import type { Selectable } from 'kysely';
 import { recordChange } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
-import { type Tables, type Tx, transact } from '../../platform/db/index.ts';
-import { Fail } from '../../platform/fail.ts';
+import { type Db, type Tables, type Tx, transact } from '../../platform/db/index.ts';
+import { Fail, invariant } from '../../platform/fail.ts';
 import { encodeId } from '../../tenancy/index.ts';
-import { isUnchanged, lockUser } from './lock-user.ts';
+import { findWithCredentials, isUnchanged, lockUser, type UserWithCredentials } from './lock-user.ts';
 import { makeLink } from './make-link.ts';
 import { checkMayAssign, lockMembers, roleOf, writeRole } from './members.ts';
 import { hashPassword } from './passwords.ts';
 import { digestOf } from './secrets.ts';
 import { type Device, openSession } from './sessions.ts';
 import { checkCredentials, type SignIn } from './sign-in.ts';
-import { type ConsoleDeps, ensureUser, getUser, normalEmail } from './users.ts';
+import { type ConsoleDeps, ensureUser, membershipsOf, normalEmail } from './users.ts';
 
 /** The owner of a sandbox, who signs in by links. */
 const SANDBOX_OWNER = 'owner@localhost';
@@ -71,7 +71,7 @@ export interface Redemption {
 
 /**
  * Opens a session by a link, which works once. An invitation gives its role: a new person sets a password with it, and who
- * has one must give it, so that nobody gets into somebody's account by inviting them. A link for signing in was made by
+ * has a role already must give theirs, so that nobody gets into somebody's account by inviting them. A link for signing in was made by
  * whoever has the database, which proves as much as both factors.
  */
 export async function redeemLink(
@@ -84,8 +84,10 @@ export async function redeemLink(
   const link = await links.executeTakeFirst();
   if (link === undefined || link.used_at_ms !== null || Number(link.expires_at_ms) <= deps.clock.nowMs())
     throw unusable();
-  const user = await getUser(deps.db, link.user_id);
-  const isNew = link.kind === 'invitation' && user.password_hash === null;
+  const user = await findWithCredentials(deps.db, 'user_id', link.user_id);
+  invariant(user !== undefined, 'people are never deleted');
+  const isNew =
+    link.kind === 'invitation' && user.password_hash === null && !(await hasAnyRole(deps.db, user));
   const newHash = isNew ? await hashPassword(password, user.email) : undefined;
   let checked = { user, hasSecondFactor: link.kind === 'sign_in' };
   if (link.kind === 'invitation' && !isNew) {
@@ -99,8 +101,7 @@ export async function redeemLink(
     // Another invitation may have set a password meanwhile, or somebody may have changed it: then this person must give it.
     if (link.kind === 'invitation' && !(await isUnchanged(tx, checked.user))) throw unusable();
     if (newHash !== undefined) {
-      const { user_id: userId } = await lockUser(tx, user.user_id);
-      const named = tx.updateTable('console_user').where('user_id', '=', userId);
+      const named = tx.updateTable('console_user').where('user_id', '=', user.user_id);
       await named.set({ password_hash: newHash }).execute();
     }
     if (accepted !== undefined) {
@@ -114,6 +115,10 @@ export async function redeemLink(
   });
 }
 
+/** Who has a role but no password was let in by a link of the terminal, as the owner of a sandbox is: that person is not new. */
+const hasAnyRole = async (db: Db, { user_id: userId, installation_role: role }: UserWithCredentials) =>
+  role !== null || (await membershipsOf(db, userId)).length > 0;
+
 /**
  * Spends a link, and gives the role of an invitation if whoever made it may still give that role.
  *
@@ -124,6 +129,8 @@ async function useLink(tx: Tx, deps: ConsoleDeps, link: LinkRow) {
   const { merchant_id: merchantId, user_id: userId, made_by: madeBy } = link;
   const nowMs = deps.clock.nowMs();
   const members = merchantId === null ? undefined : await lockMembers(tx, merchantId);
+  // Whoever is being removed: their links go, and their sessions end, under this lock.
+  await lockUser(tx, userId);
   // Of two who redeem it at once the second finds it used; who dropped it meanwhile held the lock of the members.
   const { numUpdatedRows } = await tx
     .updateTable('console_link')

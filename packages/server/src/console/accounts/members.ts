@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
+import { seizures } from '../../payments/deposits/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { setMayApprove } from '../../stores/approvers/index.ts';
+import { setMayApprove, votes } from '../../stores/approvers/index.ts';
 import {
   INSTALLATION_ROLES,
   type InstallationRole,
@@ -31,6 +32,8 @@ export async function writeRole(
   if (merchantId === NIL_ID) {
     const installation_role = INSTALLATION_ROLES.find((one) => one === role) ?? null;
     await tx.updateTable('console_user').set({ installation_role }).where('user_id', '=', userId).execute();
+    if (installation_role !== 'operator')
+      await votes.dropVotes(tx, { action: seizures.SEIZURE_ACTIONS.operators, approverId: userId });
     return;
   }
   const own = ROLES.find((one) => one === role);

@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { invariant } from '../../platform/fail.ts';
 import type { ConsoleDeps } from './users.ts';
 
@@ -11,7 +11,21 @@ export interface PasskeyPublicKey {
   name: string;
   /** SubjectPublicKeyInfo as DER, hex. */
   key: string;
+  /** For people, who compare it by eye. */
+  fingerprint: string;
+  createdAtMs: number;
+  usedAtMs: number | null;
 }
+
+const FINGERPRINT_DIGITS = 20;
+
+/** The first 80 bits of a key's SHA-256: nobody finds another key with the same ones. The account page computes it, too. */
+const fingerprintOf = (key: string): string =>
+  createHash('sha256')
+    .update(Buffer.from(key.slice(2), 'hex'))
+    .digest('hex')
+    .slice(0, FINGERPRINT_DIGITS)
+    .replaceAll(/(.{4})(?=.)/g, '$1-');
 
 /** A person's passkeys, oldest first. */
 export async function listPublicKeys(
@@ -20,16 +34,22 @@ export async function listPublicKeys(
 ): Promise<PasskeyPublicKey[]> {
   const rows = await db
     .selectFrom('console_passkey')
-    .select(['credential_id', 'name', 'public_key'])
+    .select(['credential_id', 'name', 'public_key', 'created_at_ms', 'used_at_ms'])
     .where('user_id', '=', userId)
     .orderBy('created_at_ms')
     .execute();
   return await Promise.all(
-    rows.map(async (row) => ({
-      credentialId: row.credential_id,
-      name: row.name,
-      key: await publicKeyOf(row.public_key),
-    })),
+    rows.map(async (row) => {
+      const key = await publicKeyOf(row.public_key);
+      return {
+        credentialId: row.credential_id,
+        name: row.name,
+        key,
+        fingerprint: fingerprintOf(key),
+        createdAtMs: Number(row.created_at_ms),
+        usedAtMs: row.used_at_ms === null ? null : Number(row.used_at_ms),
+      };
+    }),
   );
 }
 

@@ -55,24 +55,17 @@ export interface Assertion {
 export interface Passkey {
   id: string;
   name: string;
-  createdAtMs: number;
-  usedAtMs: number | null;
 }
 
 /** A person's passkeys, oldest first. */
 export async function listPasskeys({ db }: Pick<ConsoleDeps, 'db'>, userId: string): Promise<Passkey[]> {
   const rows = await db
     .selectFrom('console_passkey')
-    .selectAll()
+    .select(['credential_id', 'name'])
     .where('user_id', '=', userId)
     .orderBy('created_at_ms')
     .execute();
-  return rows.map((row) => ({
-    id: row.credential_id.toString('base64url'),
-    name: row.name,
-    createdAtMs: Number(row.created_at_ms),
-    usedAtMs: row.used_at_ms === null ? null : Number(row.used_at_ms),
-  }));
+  return rows.map((row) => ({ id: row.credential_id.toString('base64url'), name: row.name }));
 }
 
 /** @returns what a browser makes a passkey by (PublicKeyCredentialCreationOptionsJSON) */

@@ -1,6 +1,6 @@
-import { transact } from '../../platform/db/index.ts';
+import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { dropSignInLinks } from './clear.ts';
+import { dropFactors } from './clear.ts';
 import { lockUser } from './lock-user.ts';
 import { lockMembers } from './members.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -12,12 +12,14 @@ import type { ConsoleDeps } from './users.ts';
  * elsewhere, too, is not for one merchant's owner to decide about.
  *
  * @param by the owner who resets them
+ * @param alsoDo in the same transaction
  * @throws Fail `resource_not_found`; `forbidden` for anybody but another owner; `conflict` for who has a role elsewhere
  */
 export async function resetFactors(
   { db, clock }: ConsoleDeps,
   { merchantId, userId }: { merchantId: string; userId: string },
   by: string,
+  alsoDo?: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   await transact(db, async (tx) => {
     const members = await lockMembers(tx, merchantId);
@@ -36,14 +38,8 @@ export async function resetFactors(
         'conflict',
         'This person has a role elsewhere, too: whoever runs this installation makes them a link (florin console link --email).',
       );
-    await tx
-      .updateTable('console_user')
-      .set({ totp_secret: null, totp_confirmed: false })
-      .where('user_id', '=', userId)
-      .execute();
-    await tx.deleteFrom('console_recovery_code').where('user_id', '=', userId).execute();
-    await tx.deleteFrom('console_passkey').where('user_id', '=', userId).execute();
-    await dropSignInLinks(tx, userId);
+    await dropFactors(tx, userId);
     await endSessionsOf(tx, userId, clock.nowMs());
+    await alsoDo?.(tx);
   });
 }

@@ -5,6 +5,7 @@ import { Fail } from '../../platform/fail.ts';
 import { shorten } from '../../platform/secrets/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import { isSessionAlive, SESSION_MS } from './decisions.ts';
+import { lockUser } from './lock-user.ts';
 import { digestOf, makeToken } from './secrets.ts';
 import type { SessionRow } from './tables.ts';
 
@@ -174,9 +175,10 @@ export async function endSession(
   });
 }
 
-/** Ends the sessions of a person, but for one that goes on. */
-export async function endSessionsOf(db: Db, userId: string, nowMs: number, kept?: string): Promise<void> {
-  const open = db
+/** Ends the sessions of a person, but for one that goes on. One that is being opened at this moment is waited for. */
+export async function endSessionsOf(tx: Tx, userId: string, nowMs: number, kept?: string): Promise<void> {
+  await lockUser(tx, userId);
+  const open = tx
     .updateTable('console_session')
     .set({ ended_at_ms: nowMs })
     .where('user_id', '=', userId)

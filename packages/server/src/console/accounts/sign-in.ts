@@ -2,13 +2,13 @@ import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { dropSignInLinks } from './clear.ts';
 import { takeRecoveryCode, takeTotp } from './factors.ts';
-import { isUnchanged } from './lock-user.ts';
+import { findWithCredentials, isUnchanged, type UserWithCredentials } from './lock-user.ts';
 import { hasFactor, lockOwn } from './own-factors.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { type Acting, type Device, keepOnly, type NewSession, openSession, recordOwn } from './sessions.ts';
 import type { UserRow } from './tables.ts';
 import { forgetTries, takeTry, takeTryFrom } from './tries.ts';
-import { type ConsoleDeps, findUserByEmail, getUser, normalEmail } from './users.ts';
+import { type ConsoleDeps, getUser, normalEmail } from './users.ts';
 
 export interface Credentials {
   email: string;
@@ -47,7 +47,7 @@ export type SignIn = NewSession | 'code_required';
 
 interface Checked {
   /** As they were when password and code were checked. */
-  user: UserRow;
+  user: UserWithCredentials;
   hasSecondFactor: boolean;
 }
 
@@ -71,7 +71,7 @@ export async function checkCredentials(
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   const isAdmitted = await takeTry(db, 'account', email, clock.nowMs());
-  const user = await findUserByEmail(db, email);
+  const user = await findWithCredentials(db, 'email', email);
   const isRight = await isPassword(user?.password_hash ?? null, password);
   const facts = { user_id: user?.user_id, remote_address: device.remoteAddress };
   if (user === undefined || !isRight || !isAdmitted) {
@@ -133,8 +133,8 @@ export async function proveAgain(
       message: 'Too many tries. Wait for 15 minutes.',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
-  const user = await getUser(deps.db, userId);
-  if (!(await isPassword(user.password_hash, password))) throw refused();
+  const user = await findWithCredentials(deps.db, 'user_id', userId);
+  if (user === undefined || !(await isPassword(user.password_hash, password))) throw refused();
   const factor = await checkFactor(deps, user, { code, tries: ['proof_factor', 'proof_factor_day'] });
   if (factor !== 'given' && factor !== 'none_set_up') throw refused();
   await forgetTries(deps.db, ['proof'], userId);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Db, transact } from '../../platform/db/index.ts';
+import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { networkOf } from '../../platform/network-of.ts';
 import { admitTry, FORGOTTEN_MS, TRIES } from './decisions.ts';
 import { digestOf } from './secrets.ts';
@@ -14,27 +14,29 @@ const subjectOf = (kind: TryKind, name: string) => digestOf(`${kind} ${name}`);
  * @param name the e-mail, the user's id or the address; only its digest is kept
  * @returns false: refused
  */
-export async function takeTry(db: Db, kind: TryKind, name: string, nowMs: number): Promise<boolean> {
+export const takeTry = (db: Db, kind: TryKind, name: string, nowMs: number): Promise<boolean> =>
+  transact(db, (tx) => countTry(tx, kind, name, nowMs));
+
+/** As `takeTry`, where what is tried is part of a change: a change that is refused counts as no try. */
+export async function countTry(tx: Tx, kind: TryKind, name: string, nowMs: number): Promise<boolean> {
   const subject = subjectOf(kind, name);
-  return await transact(db, async (tx) => {
-    // Locks the row, and makes it where there is none.
-    const { times_ms: times } = await tx
-      .insertInto('console_attempt')
-      .values({ subject, times_ms: [], last_at_ms: nowMs })
-      .onConflict((conflict) =>
-        conflict.column('subject').doUpdateSet({ last_at_ms: sql`console_attempt.last_at_ms` }),
-      )
-      .returning('times_ms')
-      .executeTakeFirstOrThrow();
-    const admitted = admitTry(times.map(Number), nowMs, TRIES[kind]);
-    if (admitted === undefined) return false;
-    await tx
-      .updateTable('console_attempt')
-      .set({ times_ms: admitted, last_at_ms: nowMs })
-      .where('subject', '=', subject)
-      .execute();
-    return true;
-  });
+  // Locks the row, and makes it where there is none.
+  const { times_ms: times } = await tx
+    .insertInto('console_attempt')
+    .values({ subject, times_ms: [], last_at_ms: nowMs })
+    .onConflict((conflict) =>
+      conflict.column('subject').doUpdateSet({ last_at_ms: sql`console_attempt.last_at_ms` }),
+    )
+    .returning('times_ms')
+    .executeTakeFirstOrThrow();
+  const admitted = admitTry(times.map(Number), nowMs, TRIES[kind]);
+  if (admitted === undefined) return false;
+  await tx
+    .updateTable('console_attempt')
+    .set({ times_ms: admitted, last_at_ms: nowMs })
+    .where('subject', '=', subject)
+    .execute();
+  return true;
 }
 
 /** Counts a try from an address; all addresses of one IPv6 subscriber count together. */

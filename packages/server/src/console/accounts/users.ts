@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { NIL_ID, newId } from '../../platform/db/ids/index.ts';
 import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
@@ -44,13 +45,14 @@ export async function mayApproveNow(tx: Tx, merchantId: string, userId: string):
   return mayApprove(ROLES.find((one) => one === role) ?? null);
 }
 
-/** The merchants that have an owner. */
-export async function listOwned(db: Db): Promise<Set<string>> {
+/** Those of the merchants that have an owner. */
+export async function listOwned(db: Db, merchantIds: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('console_membership')
     .select('merchant_id')
     .distinct()
     .where('role', '=', 'owner')
+    .where('merchant_id', '=', sql<string>`any(${merchantIds}::uuid[])`)
     .execute();
   return new Set(rows.map(({ merchant_id: merchantId }) => merchantId));
 }
@@ -130,6 +132,29 @@ export async function listUsers(
   return users.toSorted((a, b) => (a.email < b.email ? -1 : 1));
 }
 
+/**
+ * E-mail addresses of those of these people who have a role with the merchant; with the nil id, of all of them. So a merchant is not told
+ * the address of a present or former operator.
+ */
+export async function addressesOf(
+  db: Db,
+  merchantId: string,
+  userIds: readonly string[],
+): Promise<{ userId: string; email: string }[]> {
+  if (userIds.length === 0) return [];
+  const rows = await db
+    .selectFrom('console_user as u')
+    .leftJoin('console_membership as m', (join) =>
+      join.onRef('m.user_id', '=', 'u.user_id').on('m.merchant_id', '=', merchantId),
+    )
+    .select(['u.user_id', 'u.email', 'm.role'])
+    .where('u.user_id', 'in', userIds)
+    .execute();
+  return rows
+    .filter(({ role }) => merchantId === NIL_ID || role !== null)
+    .map((one) => ({ userId: one.user_id, email: one.email }));
+}
+
 /** The merchants that a person has a role with. */
 export async function membershipsOf(db: Db, userId: string) {
   return await db
@@ -190,12 +215,14 @@ export interface Invitation {
  * works no more.
  *
  * @param by the user who invites; undefined for the command line, which may do everything
+ * @param alsoDo in the same transaction
  * @throws Fail `conflict` for who has a role there; `forbidden` where `by` may not give it
  */
 export async function inviteUser(
   { db, clock }: ConsoleDeps,
   { merchantId, email: typed, role: typedRole }: { merchantId: string; email: string; role: string },
   by?: string,
+  alsoDo?: (tx: Tx, made: Invitation) => Promise<void>,
 ): Promise<Invitation> {
   const email = checkEmail(typed);
   const role = roleOf(merchantId, typedRole);
@@ -213,7 +240,9 @@ export async function inviteUser(
       throw new Fail('conflict', `${email} has a role here already. Change it instead.`);
     await dropLinks(tx, { merchantId, userId });
     const link = { userId, kind: 'invitation' as const, merchantId, role, madeBy: by ?? null };
-    return { userId, email, role, ...(await makeLink(tx, link, nowMs)) };
+    const made = { userId, email, role, ...(await makeLink(tx, link, nowMs)) };
+    await alsoDo?.(tx, made);
+    return made;
   });
 }
 
@@ -222,11 +251,17 @@ export async function inviteUser(
  * anywhere has no password and no second factor either. Unused invitations that the person made there work no more.
  *
  * @param by the user who changes it; undefined for the command line
- * @throws Fail `conflict` for the last owner; `forbidden` where `by` may not
+ * @param seen the role that the caller's page has shown; undefined: the present role is not compared
+ * @throws Fail `conflict` for the last owner, and where the role is not the one that was seen; `forbidden` where `by` may not
  */
 export async function changeRole(
   { db, clock }: ConsoleDeps,
-  { merchantId, userId, role: typed }: { merchantId: string; userId: string; role: string | null },
+  {
+    merchantId,
+    userId,
+    role: typed,
+    seen,
+  }: { merchantId: string; userId: string; role: string | null; seen?: string | undefined },
   by?: string,
 ): Promise<void> {
   const role = typed === null ? null : roleOf(merchantId, typed);
@@ -243,6 +278,13 @@ export async function changeRole(
       if (!dropped) throw unknownUser();
       return;
     }
+    // As after an answer that was lost: what was done since, such as invitations of the person, stays.
+    if (seen !== undefined && role === before) return;
+    if (seen !== undefined && seen !== before)
+      throw new Fail(
+        'conflict',
+        `Somebody changed this role meanwhile: it is ${before} now. Nothing was changed.`,
+      );
     if (leavesNoOwner(members, userId, role))
       throw new Fail(
         'conflict',

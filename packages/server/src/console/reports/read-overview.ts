@@ -71,14 +71,14 @@ export interface DayRow {
  * @param reportsDb whose statements may take a minute
  * @param reader who asks: a few at a time
  * @param days as `daysOf` has them
- * @throws Fail `rate_limited` while the reader waits for others, or very many do
+ * @throws Fail `rate_limited` while the reader waits for others, or very many of the merchant do
  */
 export async function readFigures(
   reportsDb: Db,
   { reader, ...owner }: Owner & { reader: string },
   days: readonly number[],
 ): Promise<{ rows: DayRow[]; subscriptions: Recurring }> {
-  return await reportTurns.run(reader, async () => ({
+  return await reportTurns.run({ merchantId: owner.merchantId, reader }, async () => ({
     rows: await readDays(reportsDb, owner, days),
     subscriptions: await readRecurring(reportsDb, owner),
   }));

@@ -36,14 +36,14 @@ const flowsSince = (merchantId: string, { fromSeconds, endSeconds }: Period) => 
  *
  * @param reportsDb whose statements may take a minute: a year has millions of entries
  * @param reader who asks: a few at a time
- * @throws Fail `rate_limited` while the reader waits for others, or very many do
+ * @throws Fail `rate_limited` while the reader waits for others, or very many of the merchant do
  */
 export async function readStatement(
   reportsDb: Db,
   { merchantId, reader }: { merchantId: string; reader: string },
   period: Period,
 ): Promise<AccountStatement[]> {
-  return await reportTurns.run(reader, () =>
+  return await reportTurns.run({ merchantId, reader }, () =>
     reportsDb
       .transaction()
       .setIsolationLevel('repeatable read')

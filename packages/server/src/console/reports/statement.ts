@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { keysOf } from '@florin/contract/tables';
 import { type Account, type Balances, debitSign, isOperatorAccount } from '../../ledger/index.ts';
+import { totalOf } from '../../platform/amounts.ts';
 
 // What a merchant's accounts held before a period, what moved them in it, and what they held after it. Without I/O: an
 // account's opening balance is the closing one less the movements that are listed, so the three always agree.
@@ -82,13 +83,12 @@ function movementsOf(account: Account, flows: readonly Flow[]): Movement[] {
       const [first] = alike;
       if (first === undefined) return [];
       const changes = alike.map((flow) => changeBy(flow, account));
-      const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n);
       return {
         kind: kindOf(first),
         network: first.network,
         entries: alike.reduce((count, { entries }) => count + entries, 0),
-        increase: sum(changes.filter((change) => change > 0n)),
-        decrease: -sum(changes.filter((change) => change < 0n)),
+        increase: totalOf(changes.filter((change) => change > 0n)),
+        decrease: -totalOf(changes.filter((change) => change < 0n)),
       };
     });
 }

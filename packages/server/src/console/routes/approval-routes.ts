@@ -2,11 +2,14 @@ import { Currency, Network, PayoutBatch, Refund } from '@florin/contract/schemas
 import { type Subject, statementOf } from '@florin/signer/statement';
 import Type, { type Static } from 'typebox';
 import {
+  approvalEndsAt as batchEndsAt,
   decideApproval,
   listPaidAlike,
+  listSignedBatches,
   listWaitingBatches,
   payoutStatement,
   payoutVotes,
+  payoutWaits,
 } from '../../payouts/approvals/index.ts';
 import { presentBatch } from '../../payouts/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
@@ -17,9 +20,11 @@ import {
   findByOwnId,
   listAwaitingApproval,
   listRefundedAlike,
+  listSignedRefunds,
   refundAuthorities,
+  approvalEndsAt as refundEndsAt,
 } from '../../refunds/approvals/index.ts';
-import { presentRefund, type RefundDeps } from '../../refunds/index.ts';
+import { presentRefund, type RefundDeps, type RefundRow } from '../../refunds/index.ts';
 import { approverOf } from '../../stores/approvers/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { decodeId, merchantTime } from '../../tenancy/index.ts';
@@ -39,6 +44,7 @@ interface Place {
 
 const PATH = '/console/api/merchants/{merchant_id}';
 const SHOWN_MAX = 100;
+const LATE_MAX = 20;
 const common = { scope: 'read' as const, tag: 'Approvals' };
 const Verdict = Type.Union([Type.Literal('approved'), Type.Literal('rejected')]);
 
@@ -63,24 +69,61 @@ async function approverFor(deps: ApprovalDeps, { caller }: Request, { user }: De
   });
 }
 
-/** The oldest first. */
-async function waitingFor(deps: ApprovalDeps, { merchantId }: Caller) {
+/** Where the money of a refund can be claimed is not what its approvers need. */
+const presentWaiting = (refund: RefundRow) => presentRefund(refund, null);
+
+/** The oldest first, which are those that end first. */
+async function waitingFor(deps: ApprovalDeps, caller: Caller) {
+  const { merchantId } = caller;
   const batches = await listWaitingBatches(deps.db, merchantId, SHOWN_MAX + 1);
   const refunds = await listAwaitingApproval(deps.db, merchantId, SHOWN_MAX + 1);
   return {
-    payout_batches: batches.slice(0, SHOWN_MAX).map(presentBatch),
-    // Where the money of a refund can be claimed is not what its approvers need.
-    refunds: refunds.slice(0, SHOWN_MAX).map((refund) => presentRefund(refund, null)),
+    now: merchantTime(deps, caller).seconds,
+    payout_batches: batches
+      .slice(0, SHOWN_MAX)
+      .map((batch) => ({ ...presentBatch(batch), ends_at: batchEndsAt(batch) })),
+    refunds: refunds
+      .slice(0, SHOWN_MAX)
+      .map((refund) => ({ ...presentWaiting(refund), ends_at: refundEndsAt(refund) })),
     has_more: Math.max(batches.length, refunds.length) > SHOWN_MAX,
+    ...(await lateFor(deps, caller)),
   };
 }
 
+/** What is approved, and not paid before somebody who approved signs again: their signature counts no more. */
+async function lateFor(deps: ApprovalDeps, caller: Caller) {
+  const { merchantId } = caller;
+  // What is held up is the oldest of what is under way.
+  const batches = await listSignedBatches(deps.db, merchantId, LATE_MAX);
+  const refunds = await listSignedRefunds(deps.db, merchantId, LATE_MAX);
+  const isAny = batches.length + refunds.length > 0;
+  const policy = isAny ? await countedApprovals.readPolicyForPage(deps.chains, caller) : undefined;
+  const isLate = async (votes: Awaited<ReturnType<Decidable['votes']>>) =>
+    (await signsAgain(deps, caller, votes, policy)).length > 0;
+  const lateBatches: PayoutBatch[] = [];
+  for (const batch of batches)
+    if (await isLate(await payoutVotes(deps.db, merchantId, batch.batch_id)))
+      lateBatches.push(presentBatch(batch));
+  const lateRefunds: Refund[] = [];
+  for (const refund of refunds)
+    if (await isLate(await refundAuthorities.refundVotes(deps.db, merchantId, refund.refund_id)))
+      lateRefunds.push(presentWaiting(refund));
+  return { payout_batches_to_sign: lateBatches, refunds_to_sign: lateRefunds };
+}
+
+const ends = {
+  ends_at: Type.Integer({ description: 'When it is rejected or canceled, unless it is approved.' }),
+};
 const Waiting = Type.Object({
-  payout_batches: Type.Array(PayoutBatch),
-  refunds: Type.Array(Refund),
+  now: Type.Integer({ description: "The merchant's time, in Unix seconds." }),
+  payout_batches: Type.Array(Type.Object({ ...PayoutBatch.properties, ...ends })),
+  refunds: Type.Array(Type.Object({ ...Refund.properties, ...ends })),
   has_more: Type.Boolean({ description: 'More wait than the 100 oldest of each, which are shown.' }),
+  payout_batches_to_sign: Type.Array(PayoutBatch, {
+    description: 'Approved, and not paid before somebody signs again whose signature counts no more.',
+  }),
+  refunds_to_sign: Type.Array(Refund, { description: 'As with batches.' }),
 });
-export type Waiting = Static<typeof Waiting>;
 
 const listRoute = ({ deps }: Place): Route =>
   defineRoute({
@@ -88,7 +131,7 @@ const listRoute = ({ deps }: Place): Route =>
     method: 'GET',
     path: `${PATH}/approvals`,
     operationId: 'listApprovals',
-    summary: 'Payout batches and refunds that wait for approval, the oldest first',
+    summary: 'Payout batches and refunds that wait for approval, the oldest first, or for a late signature',
     permission: { name: 'see' },
     params: Type.Object({ merchant_id: Type.String() }),
     answer: Waiting,
@@ -100,6 +143,8 @@ const listRoute = ({ deps }: Place): Route =>
 interface Decidable {
   /** What approvers sign of it. */
   subject: () => Promise<Subject>;
+  /** Whether people decide on it now, rather than only sign it late. */
+  waits: () => Promise<boolean>;
   /** What their votes are for. */
   votes: () => ReturnType<typeof payoutVotes | typeof refundAuthorities.refundVotes>;
   decide: (
@@ -127,6 +172,7 @@ const PAYOUTS: Kind = {
     const batchId = decodeId('payoutBatch', id) ?? NIL_ID;
     return {
       subject: () => payoutStatement(deps.db, caller.merchantId, batchId),
+      waits: () => payoutWaits(deps.db, caller.merchantId, batchId),
       votes: () => payoutVotes(deps.db, caller.merchantId, batchId),
       decide: (approverId, decision, by) =>
         decideApproval(deps, caller, { batchId, approverId, decision, ...by }),
@@ -143,6 +189,7 @@ const REFUNDS: Kind = {
     const { refundId } = await findByOwnId(deps.db, id, caller.merchantId);
     return {
       subject: () => refundAuthorities.refundStatement(deps.db, caller.merchantId, refundId),
+      waits: () => refundAuthorities.refundWaits(deps.db, caller.merchantId, refundId),
       votes: () => refundAuthorities.refundVotes(deps.db, caller.merchantId, refundId),
       decide: async (approverId, verdict, by) => {
         const { refund } = await decideRefund(deps, caller, { refundId, approverId, verdict, ...by });
@@ -205,6 +252,10 @@ const Content = Type.Object({
       }),
     }),
   ),
+  is_waiting: Type.Boolean({
+    description:
+      'Whether it waits for a decision. Where it does not, a missing signature is all that may be given.',
+  }),
   way: Type.Union([Type.Literal('passkey'), Type.Literal('session'), Type.Literal('none')], {
     description:
       'How the person decides: a signature of their passkey, or the session alone, which is weaker. `none`: the signer ' +
@@ -219,9 +270,13 @@ const Content = Type.Object({
 });
 
 /** Who has approved with a signature that counts no more. */
-async function signsAgain(deps: ApprovalDeps, caller: Caller, { votes }: Decidable): Promise<string[]> {
-  const policy = await countedApprovals.readPolicy(deps.chains, caller, { decision: 'approved' });
-  const asked = { merchantId: caller.merchantId, ...(await votes()) };
+async function signsAgain(
+  deps: ApprovalDeps,
+  caller: Caller,
+  votes: Awaited<ReturnType<Decidable['votes']>>,
+  policy: countedApprovals.AskedPolicy,
+): Promise<string[]> {
+  const asked = { merchantId: caller.merchantId, ...votes };
   const nowSeconds = merchantTime(deps, caller).seconds;
   return await countedApprovals.listSigningAgain(deps.db, asked, { policy, nowSeconds });
 }
@@ -254,11 +309,12 @@ const contentRoute = (place: Place, { path, noun, words, find }: Kind): Route =>
       const decidable = await find(place.deps, request.caller, request.params.id);
       const subject = await decidable.subject();
       const { network, asset } = subject;
-      const { kind, hint } = await wayOf(place.deps, await decidingOf(place, request));
+      const policy = await countedApprovals.readPolicyForPage(place.deps.chains, request.caller);
+      const { kind, hint } = await wayOf(place.deps, await decidingOf(place, request), policy);
       const { count, total, items: digest } = statementOf(subject, 0);
       const recipients = await markedOf(place.deps, request.caller.merchantId, subject);
-      const again = await signsAgain(place.deps, request.caller, decidable);
-      const how = { way: kind, hint, signs_again: again };
+      const again = await signsAgain(place.deps, request.caller, await decidable.votes(), policy);
+      const how = { is_waiting: await decidable.waits(), way: kind, hint, signs_again: again };
       return { body: { network, currency: asset, count, total, digest, recipients, ...how } };
     },
   });

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { listEntries } from '../../audit/index.ts';
+import { type AuditEntry, listEntries } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { createdRange } from '../../platform/db/lists/index.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
-import { encodeId } from '../../tenancy/index.ts';
+import { decodeId, encodeId } from '../../tenancy/index.ts';
 import { type ConsoleDeps, users } from '../accounts/index.ts';
 import { needs } from './own.ts';
 
@@ -54,15 +54,27 @@ async function readLog(deps: ConsoleDeps, merchantId: string, query: AuditQuery)
   const { limit = 20, before, action } = query;
   const { from, before: end } = createdRange(query);
   const actor = await actorOf(deps, query.actor);
-  return {
-    body: { data: await listEntries(deps.db, merchantId, { limit, before, actor, action, from, end }) },
-  };
+  const data = await listEntries(deps.db, merchantId, { limit, before, actor, action, from, end });
+  return { body: { data, people: await peopleIn(deps, merchantId, data) } };
+}
+
+/** Who the people of these entries are: entries have only ids, as addresses change and entries must not. */
+async function peopleIn({ db }: ConsoleDeps, merchantId: string, entries: readonly AuditEntry[]) {
+  const ids = entries.flatMap(({ actor }) => decodeId('user', actor) ?? []);
+  const found = await users.addressesOf(db, merchantId, [...new Set(ids)]);
+  return Object.fromEntries(found.map(({ userId, email }) => [encodeId('user', userId), email]));
 }
 
 const common = {
   scope: 'read' as const,
   query: Query,
-  answer: Type.Object({ data: Type.Array(Entry) }),
+  answer: Type.Object({
+    data: Type.Array(Entry),
+    people: Type.Record(Type.String(), Type.String(), {
+      description:
+        'E-mail addresses of the people among the actors, by their id; a merchant is told those of who has a role there now.',
+    }),
+  }),
   refusals: [],
 };
 

@@ -5,6 +5,7 @@ import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
+import { withCsv } from '../../platform/http/lists/index.ts';
 import {
   changeStore,
   createMerchant,
@@ -53,14 +54,18 @@ const presentMerchant = ({ merchantId, name, mode, status, createdAt }: Merchant
 });
 
 const PAGE_MAX = 100;
+const pageOf = (what: string) => ({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
+  starting_after: Type.Optional(
+    Type.String({ maxLength: 64, description: `The last ${what} of the page before.` }),
+  ),
+});
+const MerchantQuery = Type.Object(pageOf('merchant'));
 const StoreQuery = Type.Object({
   status: Type.Optional(
     Type.Union((['pending', 'enabled', 'disabled', 'rejected'] as const).map((one) => Type.Literal(one))),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
-  starting_after: Type.Optional(
-    Type.String({ maxLength: 64, description: 'The last store of the page before.' }),
-  ),
+  ...pageOf('store'),
 });
 
 async function listAllStores(
@@ -78,23 +83,41 @@ async function listAllStores(
   return { data, has_more: stores.length > limit };
 }
 
+async function listPage(
+  { db }: ConsoleDeps,
+  { limit = PAGE_MAX, starting_after: text }: Static<typeof MerchantQuery>,
+) {
+  const after = text === undefined ? undefined : (decodeId('merchant', text) ?? NIL_ID);
+  const all = await listMerchants(db, { limit: limit + 1, after });
+  const page = all.slice(0, limit);
+  const owned = await users.listOwned(
+    db,
+    page.map(({ merchantId }) => merchantId),
+  );
+  const data = page.map((one) => ({ ...presentMerchant(one), has_owner: owned.has(one.merchantId) }));
+  return { data, has_more: all.length > limit };
+}
+
 /** What the operator decides about the stores of every merchant. */
 const reviews = (deps: ConsoleDeps): Route[] => [
-  defineRoute({
-    ...common,
-    method: 'GET',
-    path: `${OPERATOR}/stores`,
-    operationId: 'listAllStores',
-    summary: 'The stores of all merchants, oldest first',
-    permission: needs('see_installation'),
-    query: StoreQuery,
-    answer: Type.Object({
-      data: Type.Array(Type.Object({ ...StoreSchema.properties, merchant: MerchantSchema })),
-      has_more: Type.Boolean(),
+  withCsv(
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${OPERATOR}/stores`,
+      operationId: 'listAllStores',
+      summary: 'The stores of all merchants, oldest first',
+      permission: needs('see_installation'),
+      query: StoreQuery,
+      answer: Type.Object({
+        data: Type.Array(Type.Object({ ...StoreSchema.properties, merchant: MerchantSchema })),
+        has_more: Type.Boolean(),
+      }),
+      refusals: [],
+      handle: async ({ query }) => ({ body: await listAllStores(deps, query) }),
     }),
-    refusals: [],
-    handle: async ({ query }) => ({ body: await listAllStores(deps, query) }),
-  }),
+    'store_id',
+  ),
   defineRoute({
     ...common,
     method: 'PUT',
@@ -177,26 +200,37 @@ const creation = (deps: OperatorDeps): Route =>
 
 const merchants = (deps: OperatorDeps): Route[] => [
   creation(deps),
+  withCsv(
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${OPERATOR}/merchants`,
+      operationId: 'listMerchants',
+      summary: 'The merchants, oldest first',
+      permission: needs('see_installation'),
+      query: MerchantQuery,
+      answer: Type.Object({
+        data: Type.Array(Type.Object({ ...MerchantSchema.properties, has_owner: Type.Boolean() })),
+        has_more: Type.Boolean(),
+      }),
+      refusals: [],
+      handle: async ({ query }) => ({ body: await listPage(deps, query) }),
+    }),
+    'merchant_id',
+  ),
   defineRoute({
     ...common,
     method: 'GET',
-    path: `${OPERATOR}/merchants`,
-    operationId: 'listMerchants',
-    summary: 'All merchants, oldest first',
+    path: `${OPERATOR}/merchants/{merchant_id}`,
+    operationId: 'retrieveMerchant',
+    summary: 'A merchant, for whoever opens its pages without a role there',
     permission: needs('see_installation'),
-    answer: Type.Object({
-      data: Type.Array(Type.Object({ ...MerchantSchema.properties, has_owner: Type.Boolean() })),
-    }),
+    params: Type.Object({ merchant_id: Type.String() }),
+    answer: MerchantSchema,
     refusals: [],
-    handle: async () => {
-      const owned = await users.listOwned(deps.db);
-      const all = await listMerchants(deps.db);
-      return {
-        body: {
-          data: all.map((one) => ({ ...presentMerchant(one), has_owner: owned.has(one.merchantId) })),
-        },
-      };
-    },
+    handle: async ({ caller: { merchantId } }) => ({
+      body: presentMerchant(await getMerchant(deps.db, merchantId)),
+    }),
   }),
   defineRoute({
     ...common,

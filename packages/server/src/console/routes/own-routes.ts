@@ -191,6 +191,8 @@ function passwordRoutes({ deps }: Place): Route[] {
   ];
 }
 
+const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) });
+
 function factorRoutes({ deps, publicUrl }: Place): Route[] {
   return [
     defineRoute({
@@ -216,7 +218,7 @@ function factorRoutes({ deps, publicUrl }: Place): Route[] {
       summary: 'End the set-up with a code; answers ten recovery codes, shown once. Your other sessions end',
       permission: freshOwn,
       body: Type.Object({ code: Text(64) }),
-      answer: Type.Object({ recovery_codes: Type.Array(Type.String()) }),
+      answer: RecoveryCodes,
       refusals: [],
       handle: async (request) => {
         const { codes, token } = await factors.confirmTotp(deps, actingOf(request), request.body.code);
@@ -241,6 +243,37 @@ function factorRoutes({ deps, publicUrl }: Place): Route[] {
   ];
 }
 
+function recoveryRoutes({ deps }: Place): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/console/api/factors/recovery-codes',
+      operationId: 'countRecoveryCodes',
+      summary: 'How many of your ten recovery codes were not used yet',
+      permission: own,
+      answer: Type.Object({ left: Type.Integer() }),
+      refusals: [],
+      handle: async (request) => ({
+        body: { left: await factors.recoveryCodesLeft(deps.db, userOf(request).userId) },
+      }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/console/api/factors/recovery-codes',
+      operationId: 'renewRecoveryCodes',
+      summary: 'Make ten new recovery codes, shown once; earlier ones work no more',
+      permission: freshOwn,
+      answer: RecoveryCodes,
+      refusals: ['conflict'],
+      handle: async (request) => ({
+        body: { recovery_codes: await factors.renewRecoveryCodes(deps, actingOf(request)) },
+      }),
+    }),
+  ];
+}
+
 /** What is one's own. */
 export const ownRoutes = (place: Place): Route[] => [
   ...passkeyRoutes(place),
@@ -248,4 +281,5 @@ export const ownRoutes = (place: Place): Route[] => [
   ...listRoutes(place),
   ...passwordRoutes(place),
   ...factorRoutes(place),
+  ...recoveryRoutes(place),
 ];

@@ -113,6 +113,9 @@ function proofRoutes({ deps, publicUrl }: Place): Route[] {
 const Passkey = Type.Object({
   passkey_id: Type.String(),
   name: Type.String(),
+  fingerprint: Type.String({
+    description: 'Of its public key, as `florin approvers passkey` shows it to the operator of a signer.',
+  }),
   created_at: Type.String(),
   used_at: Type.Union([Type.String(), Type.Null()]),
 });
@@ -166,10 +169,12 @@ export const passkeyRoutes = (place: Place): Route[] => [
     answer: Type.Object({ data: Type.Array(Passkey) }),
     refusals: [],
     handle: async (request) => {
-      const own = await passkeys.listPasskeys(place.deps, actingOf(request).userId);
-      const data = own.map(({ id, name, createdAtMs, usedAtMs }) => ({
-        passkey_id: id,
+      const { userId } = actingOf(request);
+      const keys = await passkeys.listPublicKeys(place.deps, userId);
+      const data = keys.map(({ credentialId, name, fingerprint, createdAtMs, usedAtMs }) => ({
+        passkey_id: credentialId.toString('base64url'),
         name,
+        fingerprint,
         created_at: isoOf(createdAtMs) ?? '',
         used_at: isoOf(usedAtMs),
       }));

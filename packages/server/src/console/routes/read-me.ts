@@ -3,15 +3,21 @@ import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import { type ConsoleDeps, factors, users } from '../accounts/index.ts';
 import { csrfTokenOf } from '../authenticate.ts';
-import { needsSecondFactor, permissionsOf } from '../roles.ts';
+import { needsSecondFactor, permissionsOf, rolesWithPermissions } from '../roles.ts';
 
 export const Me = Type.Object({
   user_id: Type.String(),
   email: Type.String(),
   csrf_token: Type.String({ description: 'For the header X-CSRF-Token of every change.' }),
   installation_role: Type.Union([Type.String(), Type.Null()]),
+  installation_permissions: Type.Array(Type.String(), {
+    description: 'What the role of the installation permits with every merchant.',
+  }),
   second_factor: Type.Boolean({ description: 'An authenticator app is set up, or a passkey.' }),
   authenticator: Type.Boolean({ description: 'An authenticator app is set up.' }),
+  roles_with: Type.Record(Type.String(), Type.Array(Type.String()), {
+    description: 'For each permission the roles of a merchant that have it.',
+  }),
   merchants: Type.Array(
     Type.Object({
       merchant_id: Type.String(),
@@ -34,8 +40,10 @@ export async function readMe({ db }: ConsoleDeps, { userId, token }: { userId: s
     email: user.email,
     csrf_token: csrfTokenOf(token),
     installation_role: installationRole,
+    installation_permissions: permissionsOf({ role: null, installationRole }),
     second_factor: await factors.hasFactor(db, user),
     authenticator: user.totp_confirmed,
+    roles_with: rolesWithPermissions(),
     merchants: memberships.map(({ merchant_id: id, name, mode, role }) => ({
       merchant_id: encodeId('merchant', id),
       name,

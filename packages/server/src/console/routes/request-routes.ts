@@ -103,4 +103,21 @@ export const requestRoutes = (deps: ConsoleDeps): Route[] => [
       throw new Fail('resource_not_found', 'There is no such request in the log of this merchant.');
     },
   }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/operator/requests/{request_id}',
+    operationId: 'findRequest',
+    tag: 'Operator',
+    summary: 'Whose request it is: the merchant and store in whose log it stands',
+    scope: 'read',
+    permission: { name: 'see_installation' },
+    params: Type.Object({ request_id: Type.String() }),
+    answer: Type.Object({ merchant: Type.String(), store: Type.String() }),
+    refusals: ['resource_not_found'],
+    handle: async ({ params }) => {
+      const found = await findRequest(deps.db, params.request_id);
+      if (found !== undefined) return { body: { merchant: found.merchant, store: found.store } };
+      throw new Fail('resource_not_found', 'There is no such request in the log of any merchant.');
+    },
+  }),
 ];

@@ -8,6 +8,7 @@ import {
 } from '../../chains/addresses/index.ts';
 import { Fail, invalidParam } from '../../platform/fail.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
+import { withCsv } from '../../platform/http/lists/index.ts';
 import type { ConsoleDeps } from '../accounts/index.ts';
 import { DONE, Done, needs, Text } from './own.ts';
 
@@ -16,42 +17,49 @@ const PAGE_MAX = 100;
 const common = { scope: 'read' as const, tag: 'Operator' };
 const Address = { network: Text(16), address: Text(256) };
 
+const listRoute = (db: ConsoleDeps['db']): Route =>
+  withCsv(
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: PATH,
+      operationId: 'listRiskAddresses',
+      summary: 'The risk list by network and address',
+      permission: needs('see_installation'),
+      query: Type.Object({
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
+        starting_after: Type.Optional(
+          Type.String({
+            maxLength: 300,
+            description: 'Network and address of the last entry of the page before.',
+          }),
+        ),
+        address: Type.Optional(Type.String({ maxLength: 256, description: 'This one alone.' })),
+      }),
+      answer: Type.Object({
+        data: Type.Array(
+          Type.Object({ network: Type.String(), address: Type.String(), reason: Type.String() }),
+        ),
+        has_more: Type.Boolean(),
+      }),
+      refusals: [],
+      handle: async ({ query: { limit = PAGE_MAX, starting_after: text, address } }) => {
+        const [network = '', last = ''] = text?.split(' ') ?? [];
+        const on = NETWORKS.find((known) => known === network);
+        if (text !== undefined && on === undefined)
+          throw invalidParam('starting_after', 'starting_after must be a network and an address.');
+        const after = on === undefined ? undefined : { network: on, address: last };
+        const rows = await listRiskAddresses(db, { limit: limit + 1, after, address });
+        return { body: { data: rows.slice(0, limit), has_more: rows.length > limit } };
+      },
+    }),
+    'network',
+    'address',
+  );
+
 /** Addresses that get nothing and whose money is seized, of the whole installation: as `florin risk` has them. */
 export const riskRoutes = ({ db, clock }: Pick<ConsoleDeps, 'db' | 'clock'>): Route[] => [
-  defineRoute({
-    ...common,
-    method: 'GET',
-    path: PATH,
-    operationId: 'listRiskAddresses',
-    summary: 'The risk list by network and address',
-    permission: needs('see_installation'),
-    query: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
-      starting_after: Type.Optional(
-        Type.String({
-          maxLength: 300,
-          description: 'Network and address of the last entry of the page before.',
-        }),
-      ),
-      address: Type.Optional(Type.String({ maxLength: 256, description: 'This one alone.' })),
-    }),
-    answer: Type.Object({
-      data: Type.Array(
-        Type.Object({ network: Type.String(), address: Type.String(), reason: Type.String() }),
-      ),
-      has_more: Type.Boolean(),
-    }),
-    refusals: [],
-    handle: async ({ query: { limit = PAGE_MAX, starting_after: text, address } }) => {
-      const [network = '', last = ''] = text?.split(' ') ?? [];
-      const on = NETWORKS.find((known) => known === network);
-      if (text !== undefined && on === undefined)
-        throw invalidParam('starting_after', 'starting_after must be a network and an address.');
-      const after = on === undefined ? undefined : { network: on, address: last };
-      const rows = await listRiskAddresses(db, { limit: limit + 1, after, address });
-      return { body: { data: rows.slice(0, limit), has_more: rows.length > limit } };
-    },
-  }),
+  listRoute(db),
   defineRoute({
     ...common,
     method: 'POST',

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { isoOf } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
+import { withCsv } from '../../platform/http/lists/index.ts';
 import { createStore, getMerchant, listStores } from '../../stores/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import type { ConsoleDeps } from '../accounts/index.ts';
@@ -35,20 +36,22 @@ export const presentStore = (store: StoreRow) => ({
 
 /** The stores of a merchant, of which a page names one; merchants ask for them, the operator decides. */
 export const storeRoutes = (deps: ConsoleDeps): Route[] => [
-  defineRoute({
-    ...common,
-    method: 'GET',
-    path: STORES,
-    operationId: 'listStores',
-    summary: 'The stores of a merchant',
-    permission: needs('see'),
-    params: Merchant,
-    answer: Type.Object({ data: Type.Array(StoreSchema) }),
-    refusals: [],
-    handle: async ({ caller }) => ({
-      body: { data: (await listStores(deps, caller.merchantId)).map(presentStore) },
+  withCsv(
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: STORES,
+      operationId: 'listStores',
+      summary: 'The stores of a merchant',
+      permission: needs('see'),
+      params: Merchant,
+      answer: Type.Object({ data: Type.Array(StoreSchema) }),
+      refusals: [],
+      handle: async ({ caller }) => ({
+        body: { data: (await listStores(deps, caller.merchantId)).map(presentStore) },
+      }),
     }),
-  }),
+  ),
   defineRoute({
     ...common,
     method: 'POST',

@@ -2,9 +2,11 @@ import Type from 'typebox';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { isoOf } from '../../platform/db/index.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../platform/http/index.ts';
+import { withCsv } from '../../platform/http/lists/index.ts';
 import { ListedKeySchema, listKeys } from '../../stores/key-lists/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
-import { type ConsoleDeps, factors, users } from '../accounts/index.ts';
+import { type ConsoleDeps, users } from '../accounts/index.ts';
+import { inviteByMail, type PeopleMailDeps, resetFactorsByMail } from '../accounts/mails/index.ts';
 import { ROLES } from '../roles.ts';
 import { DONE, Done, needs, userOf } from './own.ts';
 
@@ -27,56 +29,63 @@ const User = Type.Object({
 async function change(
   deps: ConsoleDeps,
   request: Request & { params: { user_id: string } },
-  role: string | null,
+  wanted: { role: string | null; seen?: string },
 ) {
   const { merchantId } = request.caller;
   const userId = decodeId('user', request.params.user_id) ?? NIL_ID;
-  await users.changeRole(deps, { merchantId, userId, role }, userOf(request).userId);
+  await users.changeRole(deps, { merchantId, userId, ...wanted }, userOf(request).userId);
   return DONE;
 }
 
-function userRoutes(deps: ConsoleDeps): Route[] {
+function userRoutes(deps: PeopleMailDeps): Route[] {
   return [
-    defineRoute({
-      ...common,
-      method: 'GET',
-      path: `${PATH}/users`,
-      operationId: 'listUsers',
-      summary: 'People with a role, and who is invited',
-      permission: needs('manage_users'),
-      params: Merchant,
-      answer: Type.Object({ data: Type.Array(User) }),
-      refusals: [],
-      handle: async ({ caller }) => ({
-        body: {
-          data: (await users.listUsers(deps, caller.merchantId)).map((user) => ({
-            user_id: encodeId('user', user.userId),
-            email: user.email,
-            role: user.role,
-            status: user.isInvited ? ('invited' as const) : ('active' as const),
-            second_factor: user.hasSecondFactor,
-          })),
-        },
+    withCsv(
+      defineRoute({
+        ...common,
+        method: 'GET',
+        path: `${PATH}/users`,
+        operationId: 'listUsers',
+        summary: 'People with a role, and who is invited',
+        permission: needs('manage_users'),
+        params: Merchant,
+        answer: Type.Object({ data: Type.Array(User) }),
+        refusals: [],
+        handle: async ({ caller }) => ({
+          body: {
+            data: (await users.listUsers(deps, caller.merchantId)).map((user) => ({
+              user_id: encodeId('user', user.userId),
+              email: user.email,
+              role: user.role,
+              status: user.isInvited ? ('invited' as const) : ('active' as const),
+              second_factor: user.hasSecondFactor,
+            })),
+          },
+        }),
       }),
-    }),
+    ),
     defineRoute({
       ...common,
       method: 'POST',
       path: `${PATH}/users`,
       operationId: 'inviteUser',
-      summary: 'Make the link by which a person comes in, once, within 7 days',
+      summary:
+        'Invite a person by a link that works once, within 7 days; by mail where there is a mail server',
       permission: needs('manage_users', true),
       params: Merchant,
       body: Type.Object({ email: Type.String({ maxLength: 256 }), role: RoleName }),
       answer: Type.Object({
         user_id: Type.String(),
-        link_token: Type.String({ description: 'Shown once; stands behind `/console/link#`.' }),
+        link_token: Type.Union([Type.String(), Type.Null()], {
+          description:
+            'Shown once; stands behind `/console/link#`. Null: the person gets it by mail, and nobody else does.',
+        }),
         expires_at: Type.String(),
       }),
       refusals: ['conflict'],
       handle: async (request) => {
         const { merchantId } = request.caller;
-        const made = await users.inviteUser(deps, { merchantId, ...request.body }, userOf(request).userId);
+        const input = { merchantId, ...request.body };
+        const made = await inviteByMail(deps, input, userOf(request).userId);
         const expires_at = isoOf(made.expiresAtMs) ?? '';
         return { body: { user_id: encodeId('user', made.userId), link_token: made.token, expires_at } };
       },
@@ -94,10 +103,19 @@ function memberRoutes(deps: ConsoleDeps): Route[] {
       summary: 'Give a person another role',
       permission: needs('manage_users', true),
       params: Member,
-      body: Type.Object({ role: RoleName }),
+      body: Type.Object({
+        role: RoleName,
+        seen: Type.Optional(
+          Type.String({
+            maxLength: 32,
+            description:
+              'The role that the page showed: where somebody has changed it since, nothing is done.',
+          }),
+        ),
+      }),
       answer: Done,
       refusals: ['conflict', 'resource_not_found'],
-      handle: (request) => change(deps, request, request.body.role),
+      handle: (request) => change(deps, request, request.body),
     }),
     defineRoute({
       ...common,
@@ -109,13 +127,13 @@ function memberRoutes(deps: ConsoleDeps): Route[] {
       params: Member,
       answer: Done,
       refusals: ['conflict', 'resource_not_found'],
-      handle: (request) => change(deps, request, null),
+      handle: (request) => change(deps, request, { role: null }),
     }),
   ];
 }
 
 /** What is looked at, and done, where somebody goes or has lost what they sign in with. */
-function careRoutes(deps: ConsoleDeps): Route[] {
+function careRoutes(deps: PeopleMailDeps): Route[] {
   return [
     defineRoute({
       ...common,
@@ -149,7 +167,7 @@ function careRoutes(deps: ConsoleDeps): Route[] {
       refusals: ['conflict', 'resource_not_found'],
       handle: async (request) => {
         const userId = decodeId('user', request.params.user_id) ?? NIL_ID;
-        await factors.resetFactors(
+        await resetFactorsByMail(
           deps,
           { merchantId: request.caller.merchantId, userId },
           userOf(request).userId,
@@ -161,7 +179,7 @@ function careRoutes(deps: ConsoleDeps): Route[] {
 }
 
 /** The people of a merchant. */
-export const teamRoutes = (deps: ConsoleDeps): Route[] => [
+export const teamRoutes = (deps: PeopleMailDeps): Route[] => [
   ...userRoutes(deps),
   ...memberRoutes(deps),
   ...careRoutes(deps),

@@ -1,3 +1,4 @@
+export { countElsewhere } from '../queries.ts';
 export {
   CHARGE_DECIDED_JOB,
   type ChargeOutcome,

@@ -1,10 +1,12 @@
 import type { Network } from '@florin/contract/money';
+import { UnservedMandate } from '../../chains/charges/index.ts';
 import { ChainUnavailable } from '../../chains/port/index.ts';
 import { recordEvents } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { updateRows } from '../../platform/db/statements/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
+import { isLineDue } from '../../platform/observability/index.ts';
 import { encodeId, type MerchantTime, merchantTime } from '../../tenancy/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { sumOpenCharges } from '../../transfers/charges/index.ts';
@@ -21,7 +23,10 @@ import {
 } from '../queries.ts';
 import { PAYMENT_METHOD_SETTINGS } from '../settings.ts';
 import {
+  type ChainReading,
   isAsStored,
+  isElsewhere,
+  judged,
   type MandateReading,
   METHOD_MOVES,
   needsFollowUp,
@@ -43,32 +48,55 @@ export const METHOD_CHANGED_JOB = 'payment_methods.news';
 const UNREAD_AGAIN = { share: 10, minSeconds: 60, maxSeconds: 900 };
 
 /** The chain's reading of each method, by payment method id. */
-type Readings = ReadonlyMap<string, MandateReading>;
+type Readings = ReadonlyMap<string, ChainReading>;
 
 /** Reads methods of one network in one call. Do not call it in a transaction. */
 export async function readChain(
-  deps: Pick<PaymentMethodDeps, 'chains'>,
+  deps: Pick<PaymentMethodDeps, 'chains' | 'log'>,
   merchant: MerchantRef,
   methods: readonly PaymentMethodRow[],
-  { seconds }: MerchantTime,
+  now: MerchantTime,
 ): Promise<Readings> {
   const [first] = methods;
   if (first === undefined) return new Map();
+  const readings = await readMethods(deps, merchant, { methods, network: first.network }, now);
+  const isAnyElsewhere = [...readings.values()].includes('elsewhere');
+  if (isAnyElsewhere && isLineDue(deps.log, `elsewhere ${first.network}`))
+    deps.log.error(
+      `${first.network}: payers have given mandates to another collector or delegate than charges there now. Their charges wait: put that one back. After three days their payers are asked for new mandates.`,
+    );
+  return readings;
+}
+
+async function readMethods(
+  deps: Pick<PaymentMethodDeps, 'chains'>,
+  merchant: MerchantRef,
+  { methods, network }: { methods: readonly PaymentMethodRow[]; network: Network },
+  { seconds }: MerchantTime,
+): Promise<Readings> {
+  const all = (reading: ChainReading) =>
+    new Map(methods.map((method) => [method.payment_method_id, reading]));
   try {
     const mandates = methods.map(mandateOf);
-    const { states } = await deps.chains.of(merchant, first.network).mandateStates(mandates);
+    const chain = deps.chains.of(merchant, network);
+    const { states } = await chain.mandateStates(mandates);
+    // Sandboxes may be older than the collector of their simulated chain.
+    const keepsMandates = chain.capabilities.windowCap && merchant.mode === 'live';
     return new Map(
-      methods.map((method, i): [string, MandateReading] => {
+      methods.map((method, i): [string, ChainReading] => {
         const [state, mandate] = [states[i], mandates[i]];
         if (state === undefined || mandate === undefined) return [method.payment_method_id, 'unavailable'];
         const awaited = method.activated_at === null ? method : undefined;
+        if (isElsewhere(state, { awaited }, { keepsMandates }))
+          return [method.payment_method_id, 'elsewhere'];
         const reading = readingOf(state, { endsAt: mandate.endsAt, awaited }, seconds);
         return [method.payment_method_id, reading];
       }),
     );
   } catch (error) {
+    if (error instanceof UnservedMandate) return all('elsewhere');
     if (!(error instanceof ChainUnavailable)) throw error;
-    return new Map(methods.map((method) => [method.payment_method_id, 'unavailable']));
+    return all('unavailable');
   }
 }
 
@@ -119,9 +147,10 @@ async function sumPendingCharges(
 
 function decide(
   row: PaymentMethodRow,
-  reading: MandateReading,
+  seen: ChainReading,
   { needs, everySeconds, now }: ReadingContext,
 ): MethodReading {
+  const reading = judged(row, seen, now.seconds);
   const status = statusAfter(row.status, reading, needs.get(row.payment_method_id) ?? 0n);
   const isRead = reading !== 'unavailable';
   const readAt = isRead ? now.seconds : Number(row.read_at);
@@ -134,7 +163,14 @@ function decide(
     allowance: isRead ? reading.allowance : row.allowance,
     read_at: readAt,
     next_read_at: status === 'revoked' ? null : nextReading(now.seconds, wait),
+    elsewhere_since: elsewhereSince(row, seen, now),
   };
+}
+
+/** What cannot be read says nothing of it; a time that is still to come was written by a clock that ran ahead. */
+function elsewhereSince({ elsewhere_since: since }: PaymentMethodRow, seen: ChainReading, now: MerchantTime) {
+  if (seen === 'elsewhere') return Math.min(Number(since ?? now.seconds), now.seconds);
+  return seen === 'unavailable' ? since : null;
 }
 
 function unreadWait(ageSeconds: number): number {
@@ -241,7 +277,7 @@ export async function readMandate(
 ): Promise<MandateReading> {
   const now = merchantTime(deps, merchant);
   const readings = await readChain(deps, merchant, [method], now);
-  const reading = readings.get(method.payment_method_id) ?? 'unavailable';
+  const reading = judged(method, readings.get(method.payment_method_id) ?? 'unavailable', now.seconds);
   const isKnown = amount !== undefined && isAsStored(method, reading, amount);
   if (!isKnown) await apply(deps, merchant, { methods: [method], readings, now });
   return reading;

@@ -81,6 +81,12 @@ async function acceptOne(
   return await changePayment(tx, view, {}, context);
 }
 
+const isHeld = (t: TransactionRow) =>
+  t.kind === 'wrong_token' && t.status === 'final' && t.decision !== 'accepted';
+
+/** The transfers of wrong tokens that are held, each of which is accepted or refunded by itself. */
+export const listHeldTransfers = (view: PaymentView): TransactionRow[] => view.transactions.filter(isHeld);
+
 /**
  * Finds the held `wrong_token` transfer of this name: a transaction id, or `<tx_id>:<index>` if the transaction has
  * several.
@@ -89,7 +95,7 @@ async function acceptOne(
  */
 export function findHeldTransfer(view: PaymentView, text: string): TransactionRow {
   return findTransfer(view, text, {
-    matches: (t) => t.kind === 'wrong_token' && t.status === 'final' && t.decision !== 'accepted',
+    matches: isHeld,
     description: 'a wrong_token transfer of this payment that is final and held',
   });
 }

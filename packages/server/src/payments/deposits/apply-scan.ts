@@ -40,7 +40,7 @@ export async function applyScan(
   const byPayment = groupByPayment(result);
   if (result.readTo !== undefined) {
     for (const id of await listPaymentsSeen(deps.db, merchant.merchantId, result.network))
-      if (!byPayment.has(id)) byPayment.set(id, { final: [], seen: [] });
+      if (!byPayment.has(id) && result.watch.covers(id)) byPayment.set(id, { final: [], seen: [] });
   }
   if (byPayment.size === 0) return false;
   const senders = new Set([...result.final, ...result.seen].map(({ from }) => from));

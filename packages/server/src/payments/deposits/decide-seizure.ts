@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { crashPoint, enqueue } from '../../platform/jobs/index.ts';
 import type { Rate } from '../../rates/index.ts';
-import { castVote, type VoteCount } from '../../stores/approvers/index.ts';
+import { type VoteCount, votes } from '../../stores/approvers/index.ts';
 import { arrivalPostings, keptPostings, unseizePostings } from '../books/postings.ts';
 import { changePayment } from '../change-payment.ts';
 import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentContext } from '../deps.ts';
@@ -33,14 +33,31 @@ export interface SeizureVote {
   txId: string;
   approverId: string;
   decision: SeizureDecision;
+  /**
+   * Locks the operators, who decide in the place of registered approvers. Their votes add up among themselves alone, as one of them may be
+   * an approver too; one who votes so again is counted once.
+   */
+  lockOperators?: (tx: Tx) => Promise<ReadonlySet<string>>;
 }
+
+/** Of votes on a seized transfer: the merchant's approvers', and the operators'. */
+export const SEIZURE_ACTIONS = {
+  approvers: 'payments.seizure',
+  operators: 'payments.seizure.operators',
+} as const;
+
+export const seizureSubject = ({
+  network,
+  tx_id: txId,
+  index,
+}: Pick<TransactionRow, 'network' | 'tx_id' | 'index'>) => `${network}/${txId}:${index}`;
 
 export interface SeizureCount extends VoteCount {
   view: PaymentView;
 }
 
 /**
- * Records a registered approver's vote on a seized transfer. The second equal vote carries it out: a released transfer
+ * Records the vote of a registered approver, or of an operator, on a seized transfer. The second equal vote carries it out: a released transfer
  * counts as if it arrived now, a kept one belongs to the operator for good.
  *
  * @throws Fail `invalid_request` for an approver who has voted, and if no undecided transfer matches (param `tx_id`)
@@ -68,9 +85,11 @@ export async function decideSeizure(
       description: 'a seized transfer of this payment that is final and undecided',
     });
     const { approverId, decision } = vote;
-    const subject = `${row.network}/${row.tx_id}:${row.index}`;
-    const cast = { action: 'payments.seizure', subject, approverId, decision };
-    const count = await castVote(tx, merchant.merchantId, cast, time.seconds);
+    const voters = await vote.lockOperators?.(tx);
+    const action = SEIZURE_ACTIONS[voters === undefined ? 'approvers' : 'operators'];
+    const mayRepeat = voters !== undefined;
+    const cast = { action, subject: seizureSubject(row), approverId, decision, voters, mayRepeat };
+    const count = await votes.castVote(tx, merchant.merchantId, cast, time.seconds);
     crashPoint('seizure.voted');
     const after = count.isDone ? await carryOut(tx, { view, row, decision }, context) : view;
     crashPoint('seizure.before-commit');

@@ -3,6 +3,7 @@ import { type Insertable, sql } from 'kysely';
 import type { Db, Tables, Tx } from '../../platform/db/index.ts';
 import { prepared } from '../../platform/db/statements/index.ts';
 import '../tables.ts';
+import type { Turn } from './turns.ts';
 
 // Deposit addresses, and the scan cursor of each network.
 
@@ -42,11 +43,17 @@ export interface NetworkState {
   news_at: bigint;
   /** Something was seen there that is neither final nor gone. */
   has_seen: boolean;
+  /** How many addresses were given out. */
+  addresses: bigint;
   /** A payment that is not over has an option there. */
   is_open: boolean;
   /** A payment waits for its networks to be read beyond its expiry. */
   is_overdue: boolean;
 }
+
+/** Whether somebody may pay there, or what was seen is not final. */
+export const isWaiting = ({ is_open, has_seen }: Pick<NetworkState, 'is_open' | 'has_seen'>): boolean =>
+  is_open || has_seen;
 
 /** @returns undefined if the merchant has no address on the network */
 export async function readNetworkState(
@@ -55,7 +62,7 @@ export async function readNetworkState(
   nowSeconds: number,
 ): Promise<NetworkState | undefined> {
   const { rows } = await prepared<NetworkState>`
-    select cursor, read_at, news_at,
+    select cursor, read_at, news_at, next_address_index as addresses,
       exists (select from payment_transaction t
         where t.merchant_id = c.merchant_id and t.network = c.network and t.status = 'seen') as has_seen,
       exists (select from payment p
@@ -107,6 +114,30 @@ export async function listAddresses(db: Db, merchantId: string, network: Network
     .execute();
 }
 
+/** As `listAddresses`, those that somebody may still pay or from which something has still to come, and of the others those whose turn it is. */
+export async function listDueAddresses(
+  db: Db,
+  { merchantId, network }: { merchantId: string; network: Network },
+  { seconds, first, count }: Turn,
+): Promise<AddressRow[]> {
+  const option = sql`o.merchant_id = ${merchantId} and o.network = ${network} and o.watch is not null`;
+  const { rows } = await sql<AddressRow>`
+    select o.address, o.watch, o.payment_id from payment p
+    join payment_option o on o.merchant_id = p.merchant_id and o.payment_id = p.payment_id
+    where p.merchant_id = ${merchantId} and p.status in ('pending', 'processing', 'frozen')
+      and p.chosen_network is not null and ${option}
+    union
+    select o.address, o.watch, o.payment_id from payment_transaction t
+    join payment_option o on o.merchant_id = t.merchant_id and o.payment_id = t.payment_id
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'seen' and ${option}
+    union
+    select o.address, o.watch, o.payment_id from deposit_address d
+    join payment_option o on o.merchant_id = d.merchant_id and o.watch = d.watch
+    where d.merchant_id = ${merchantId} and d.network = ${network} and ${option} and ${count}::bigint > 0
+      and (d.address_index + ${seconds - first}::bigint) % ${seconds}::bigint < ${count}::bigint`.execute(db);
+  return rows;
+}
+
 /** Payments with a transfer that was seen on the network and is not final. */
 export async function listPaymentsSeen(db: Db, merchantId: string, network: Network): Promise<string[]> {
   const rows = await db
@@ -129,11 +160,28 @@ export async function saveCursor(
   await sql`
     update deposit_cursor set
       cursor = ${read.cursor},
-      read_at = greatest(read_at, ${read.readAt ?? 0}::bigint),
+      read_at = coalesce(${read.readAt ?? null}::bigint, read_at),
       news_at = greatest(news_at, ${read.newsAt ?? 0}::bigint),
       height = greatest(height, ${read.height ?? null}::bigint)
     where merchant_id = ${position.merchantId} and network = ${position.network}
       and cursor is not distinct from ${position.before}::text`.execute(tx);
+}
+
+/** How far workers have looked for deposits of real money on a network. */
+export interface ScanState {
+  network: Network;
+  height: bigint;
+  /** Unix seconds. */
+  readAt: number;
+}
+
+/** The furthest of all live merchants: their scans share what they read. */
+export async function listScans(db: Db): Promise<ScanState[]> {
+  const { rows } = await sql<{ network: Network; height: bigint; read_at: bigint }>`
+    select c.network, max(c.height) as height, max(c.read_at) as read_at
+    from deposit_cursor c join merchant m on m.merchant_id = c.merchant_id
+    where m.mode = 'live' and c.read_at > 0 group by 1 order by 1`.execute(db);
+  return rows.map(({ network, height, read_at: readAt }) => ({ network, height, readAt: Number(readAt) }));
 }
 
 /** Adds the deposit address of a live merchant to the directory over all merchants, which holds it once. */

@@ -1,4 +1,5 @@
 import type { ChainTransfer, Confirmations, Head } from '../../chains/port/index.ts';
+import { totalOf } from '../../platform/amounts.ts';
 import { addWithin } from '../../platform/db/guards/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { PaymentSettings } from '../deps.ts';
@@ -36,8 +37,7 @@ export function isSmall(
   for (const row of transactions)
     if (row.currency !== null && row.status !== 'gone') amounts.set(transactionKey(row), row.amount);
   for (const { key, transfer } of found) if (transfer.asset !== null) amounts.set(key, transfer.amount);
-  const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0n);
-  return total <= earlyCreditUpTo;
+  return totalOf([...amounts.values()]) <= earlyCreditUpTo;
 }
 
 const HOUR_SECONDS = 3_600;

@@ -50,7 +50,7 @@ export async function rescanBlocks(
   const { merchantId } = merchant;
   const { network } = blocks;
   const chain = deps.chains.of(merchant, network);
-  const watch = new WatchedAddresses(deps.db, merchantId, network);
+  const watch = new WatchedAddresses(deps.db, { merchantId, network });
   const { found } = await scanBlocks(chain, watch, blocks);
   // Read after the blocks, so that transfers credited meanwhile do not count as missed.
   const known = await listFinalTransfers(deps.db, merchantId, blocks);
@@ -101,7 +101,7 @@ async function excludeUnread(
   if (extra.length === 0) return [];
   const cursor = await findCursor(deps.db, merchantId, network);
   if (cursor === null) return [];
-  const watch = new WatchedAddresses(deps.db, merchantId, network);
+  const watch = new WatchedAddresses(deps.db, { merchantId, network });
   const unread = new Set<string>();
   for (let at = cursor, complete = false; !complete; ) {
     const page = await chain.scan({ level: 'final', cursor: at, watch, upTo, isCheck: true });

@@ -6,7 +6,7 @@ import type { Job, JobOutcome, JobRun, JobSpec } from '../../platform/jobs/index
 import { getMerchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import type { MerchantRef, PaymentDeps } from '../deps.ts';
-import { listCursors, readNetworkState } from './deposit-queries.ts';
+import { isWaiting, listCursors, readNetworkState } from './deposit-queries.ts';
 import { networkOf, scanJob } from './jobs.ts';
 import { scanNetwork } from './scan-network.ts';
 
@@ -41,8 +41,7 @@ export async function scanDeposits(deps: PaymentDeps, job: Job, run: JobRun): Pr
       'deposits cannot be read for now',
     );
   }
-  const isWaiting = state.is_open || state.has_seen;
-  return { againAtMs: deps.clock.nowMs() + scanIntervalMs(target.seconds - newsAt, isWaiting) };
+  return { againAtMs: deps.clock.nowMs() + scanIntervalMs(target.seconds - newsAt, isWaiting(state)) };
 }
 
 type Scan = () => Promise<void>;

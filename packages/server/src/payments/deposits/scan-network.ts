@@ -5,16 +5,21 @@ import { crashPoint } from '../../platform/jobs/index.ts';
 import { checkFinalBlocks, isEarlyCreditStopped } from '../../transfers/blocks/index.ts';
 import type { MerchantRef, PaymentDeps } from '../deps.ts';
 import { applyScan } from './apply-scan.ts';
-import { type NetworkState, saveCursor } from './deposit-queries.ts';
+import { isWaiting, type NetworkState, saveCursor } from './deposit-queries.ts';
 import { creditDepth } from './early-credit.ts';
+import { turnOf } from './turns.ts';
 import { WatchedAddresses } from './watched-addresses.ts';
 
 // A scan reads twice: final blocks from a durable cursor, and the newer blocks up to the tip each time. After a crash the
 // same blocks are read again, which changes nothing (apply-transfers.ts). Most scans find nothing: they read the blocks
-// since the cursor once, and write nothing but, once a minute, cursor and time.
+// since the cursor once, and write nothing but, once a minute, cursor and time. Where nobody is expected to pay and nothing has come for a
+// while, final blocks alone are read, up to one that may be some minutes old: so merchants that look at different moments share what is read.
+// Not where small deposits are credited before they are final, which late ones may be as well; and simulated chains cost nobody calls.
 
 /** `read_at` is saved this often, or at once if a payment waits for it. */
 const RECORD_READ_SECONDS = 60;
+/** Since the last address or transfer: then looks are a minute apart or more. */
+const QUIET_SECONDS = 1_200;
 
 export interface ScanTarget {
   merchant: MerchantRef;
@@ -39,6 +44,9 @@ class NetworkScan {
   readonly #state: NetworkState;
   readonly #chain: Chain;
   readonly #watch: WatchedAddresses;
+  /** This look is recorded as one that has read the network. */
+  readonly #isDue: boolean;
+  readonly #isQuiet: boolean;
   /** As the database has it. */
   #saved: string | null;
   /** Behind the final blocks that have been read. */
@@ -50,7 +58,19 @@ class NetworkScan {
     this.#target = target;
     this.#state = state;
     this.#chain = deps.chains.of(target.merchant, target.network);
-    this.#watch = new WatchedAddresses(deps.db, target.merchant.merchantId, target.network);
+    const readAgo = target.seconds - Number(state.read_at);
+    // Behind us it lies where a clock ran ahead, which must stop neither looks nor turns.
+    this.#isDue = state.is_overdue || readAgo < 0 || readAgo >= RECORD_READ_SECONDS;
+    const quietFor = target.seconds - Number(state.news_at);
+    const isFinalAll = this.#chain.capabilities.confirmations.early === null;
+    const isNobodyDue = !isWaiting(state) && !state.is_overdue && quietFor >= QUIET_SECONDS;
+    this.#isQuiet = isNobodyDue && isFinalAll && target.merchant.mode === 'live';
+    const { merchantId } = target.merchant;
+    const turn = turnOf({ read: Number(state.read_at), now: target.seconds, addresses: state.addresses });
+    // A look that is not recorded takes nobody's turn; before the first one there is nothing that a later turn could go on from.
+    const given = this.#isDue ? turn : { ...turn, count: 0 };
+    const on = { merchantId, network: target.network };
+    this.#watch = new WatchedAddresses(deps.db, on, state.cursor === null ? undefined : given);
     this.#saved = state.cursor;
     this.#cursor = state.cursor;
   }
@@ -59,6 +79,7 @@ class NetworkScan {
    * What is read depends on the state at the start:
    *
    *     no cursor yet                                    final blocks, then the tip
+   *     quiet                                            final blocks alone
    *     a minute since `read_at`, or a payment waits     the tip, then final blocks
    *     the tip holds a final transfer, or is too long   the tip, then final blocks
    *     otherwise                                        the tip alone
@@ -66,19 +87,34 @@ class NetworkScan {
    * A tip that was not complete is read again after the final blocks, as the cursor is nearer by then.
    */
   async run(signal: AbortSignal): Promise<boolean> {
-    const { merchant, network, seconds } = this.#target;
-    const isDue = this.#state.is_overdue || seconds - Number(this.#state.read_at) >= RECORD_READ_SECONDS;
+    if (this.#isQuiet && this.#cursor !== null) return await this.#runQuiet(signal);
+    const { merchant, network } = this.#target;
+    const isDue = this.#isDue;
     // A read from the cursor to the tip covers the new final blocks too: it shows whether one of them holds a transfer.
     let tip = this.#cursor === null ? undefined : await this.#readTip();
     const { finalHeight } = tip?.head ?? (await this.#chain.head());
     const readsFinal = isDue || tip === undefined || !tip.complete || holdsFinal(tip);
     const newest = readsFinal ? { newest: finalHeight } : {};
-    // False: final blocks were replaced. Then the network stops, and the audit must read them before the cursor moves on.
-    if (!(await checkFinalBlocks(this.#deps, merchant, { network, ...newest }))) return true;
+    // Where nothing is there to be booked, the look of each minute finds out soon enough that final blocks were replaced.
+    const mayBook = readsFinal || this.#state.has_seen || (tip !== undefined && tip.transfers.length > 0);
+    // False: they were. Then the network stops, and the audit must read them before the cursor moves on.
+    if (mayBook && !(await checkFinalBlocks(this.#deps, merchant, { network, ...newest }))) return true;
     if (readsFinal) await this.#applyFinal(finalHeight, signal);
     if (!tip?.complete) tip = await this.#readTip();
     await this.#applySeen(tip);
     if (isDue || this.#hasChanged) await this.#saveRead(tip);
+    return this.#hasChanged;
+  }
+
+  async #runQuiet(signal: AbortSignal): Promise<boolean> {
+    const { merchant, network } = this.#target;
+    const freshness = 'relaxed';
+    const { finalHeight: newest } = await this.#chain.head(freshness);
+    if (!(await checkFinalBlocks(this.#deps, merchant, { network, newest, freshness }))) return true;
+    const before = this.#cursor;
+    await this.#applyFinal(newest, signal, freshness);
+    // Without a new block nothing was read, and nobody had a turn.
+    if (this.#hasChanged || this.#cursor !== before) await this.#saveRead({ complete: true });
     return this.#hasChanged;
   }
 
@@ -87,12 +123,13 @@ class NetworkScan {
   }
 
   /** Credits what final blocks hold, and moves the cursor behind them. */
-  async #applyFinal(upTo: bigint, signal: AbortSignal): Promise<void> {
+  async #applyFinal(upTo: bigint, signal: AbortSignal, freshness?: 'relaxed'): Promise<void> {
     const { network } = this.#target;
     const watch = this.#watch;
     for (let isComplete = false; !isComplete; ) {
       signal.throwIfAborted();
-      const blocks = await this.#chain.scan({ level: 'final', cursor: this.#cursor, watch, upTo });
+      const query = { level: 'final', cursor: this.#cursor, watch, upTo, freshness } as const;
+      const blocks = await this.#chain.scan(query);
       this.#cursor = blocks.cursor;
       isComplete = blocks.complete;
       if (blocks.transfers.length === 0) continue;
@@ -116,10 +153,10 @@ class NetworkScan {
     await this.#apply({ network, watch: this.#watch, final: [], seen: transfers, readTo, depth });
   }
 
-  async #saveRead({ complete }: ScanAnswer): Promise<void> {
+  async #saveRead({ complete }: Pick<ScanAnswer, 'complete'>): Promise<void> {
     const { seconds } = this.#target;
     await this.#save({
-      ...(complete && { readAt: seconds }),
+      ...(complete && this.#isDue && { readAt: seconds }),
       ...(this.#hasChanged && { newsAt: seconds }),
     });
   }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-
+import { APPROVAL_WAITS_SECONDS } from '../jobs.ts';
 import type { BatchRow } from '../queries.ts';
 import '../tables.ts';
 
@@ -31,6 +31,24 @@ export async function listWaitingBatches(db: Db, merchantId: string, limit: numb
     .selectAll()
     .where('merchant_id', '=', merchantId)
     .where('status', '=', 'pending_approval')
+    .orderBy('submitted_at')
+    .orderBy('batch_id')
+    .limit(limit)
+    .execute();
+}
+
+/** When a batch that waits for approval is rejected, unless it is approved. */
+export const approvalEndsAt = ({ submitted_at: submittedAt }: Pick<BatchRow, 'submitted_at'>): number =>
+  Number(submittedAt) + APPROVAL_WAITS_SECONDS;
+
+/** Batches that people have signed and that are not paid yet, those that were submitted first at the beginning. */
+export async function listSignedBatches(db: Db, merchantId: string, limit: number): Promise<BatchRow[]> {
+  return await db
+    .selectFrom('payout_batch')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('status', 'in', ['pending', 'processing'])
+    .where('required_signatures', '>', 0)
     .orderBy('submitted_at')
     .orderBy('batch_id')
     .limit(limit)

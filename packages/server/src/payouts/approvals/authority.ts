@@ -40,6 +40,10 @@ export async function payoutVotes(db: Db, merchantId: string, batchId: string) {
   return { kind: 'payout', id: batchId, action: VOTES, subject } as const;
 }
 
+/** Whether people decide on a batch now. */
+export const payoutWaits = async (db: Db, merchantId: string, batchId: string): Promise<boolean> =>
+  (await findBatch(db, merchantId, batchId))?.status === 'pending_approval';
+
 /** Who has decided on a batch as it is now. */
 export const payoutDecisions = async (db: Db, merchantId: string, batchId: string): Promise<Decided[]> =>
   await listDecisions(db, merchantId, await payoutVotes(db, merchantId, batchId));

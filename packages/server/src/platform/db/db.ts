@@ -1,6 +1,7 @@
 import { Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
 import { pooledDialect } from './driver.ts';
+import { PROCESS_NAME } from './process-name.ts';
 
 // int8 is money or a time: never a float.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -67,6 +68,7 @@ export function connect(options: ConnectOptions): Db {
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: statementMs + SILENCE_MS,
     keepAlive: true,
+    application_name: PROCESS_NAME,
     options: session.join(' '),
   });
   // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
@@ -101,6 +103,7 @@ export async function openSession(url: string, options: SessionOptions = {}): Pr
   const { answerMs = ANSWER_MS, idleMs = 0 } = options;
   const client = new pg.Client({
     connectionString: url,
+    application_name: PROCESS_NAME,
     keepAlive: true,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: answerMs,

@@ -16,8 +16,15 @@ const RETRY_AFTER_SECONDS = 5;
 /** A key for discarded bodies: hashing them too makes a body with an unknown key cost as much time as any other. */
 const DUMMY_KEY = createSecretKey(Buffer.from('an unknown key costs the same work'));
 
-/** Bytes of a request's body to keep at most; a longer body is read and discarded. */
-export type BodyRule = (head: RequestHead) => Promise<number>;
+/** Of a request's body, in bytes. */
+export interface BodyLimits {
+  /** A longer body is read and discarded. */
+  kept: number;
+  /** A longer body is refused. */
+  max: number;
+}
+
+export type BodyRule = (head: RequestHead) => Promise<BodyLimits>;
 
 /** Counts the bytes that bodies take in this process. */
 export class BodyBudget {
@@ -48,7 +55,7 @@ const NOTHING = Buffer.alloc(0);
 /** Two queues, so that uploads with a known key never wait for uploads without one. */
 const turns = { kept: new RoundRobin(), discarded: new RoundRobin() };
 const burst = new UploadBurst();
-const tooLarge = () => new Fail('body_too_large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
+const tooLarge = (max: number) => new Fail('body_too_large', `A body has at most ${max} bytes here.`);
 const overBudget = () =>
   new Fail('service_unavailable', {
     message: 'Too many large requests are under way. Nothing was done; repeat the request.',
@@ -78,14 +85,15 @@ const uploadOf = ({ raw }: FastifyRequest): Upload => ({
  */
 async function drain(
   { payload, socket, declared }: Upload,
+  max: number,
   take: (chunk: Buffer) => RoundRobin,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let length = 0;
   const onData = (chunk: Buffer) => {
     length += chunk.length;
-    if (length > BODY_BYTES_MAX) reject(tooLarge());
-    const turn = length > BODY_BYTES_MAX ? turns.discarded : take(chunk);
+    if (length > max) reject(tooLarge(max));
+    const turn = length > max ? turns.discarded : take(chunk);
     free(chunk);
     if (length !== declared) turn.wait(socket);
   };
@@ -122,14 +130,14 @@ class HeldBody {
     return this.#buffer === undefined ? NOTHING : Buffer.from(this.#buffer, 0, this.#length);
   }
 
-  /** Reads to the end, keeping at most `most` bytes. @throws Fail for a body that is too long, or broken off */
-  async read(upload: Upload, most: number): Promise<void> {
+  /** Reads to the end. @throws Fail for a body that is too long, or broken off */
+  async read(upload: Upload, { kept, max }: BodyLimits): Promise<void> {
     const mac = createHmac('sha256', DUMMY_KEY);
-    if (most === 0) this.#discardRest('discarded');
+    if (kept === 0) this.#discardRest('discarded');
     if (!isSmall(upload)) burst.begin();
     try {
-      await drain(upload, (chunk) => {
-        if (this.#state === 'reading') this.#keep(chunk, upload, most);
+      await drain(upload, max, (chunk) => {
+        if (this.#state === 'reading') this.#keep(chunk, upload, kept);
         else mac.update(chunk);
         return this.#state === 'reading' ? turns.kept : turns.discarded;
       });
@@ -242,14 +250,17 @@ export function readBodies(
   });
   app.addContentTypeParser('*', async (request: FastifyRequest) => {
     const upload = uploadOf(request);
-    if (upload.declared > BODY_BYTES_MAX) {
+    const refuseAbove = (max: number) => {
+      if (upload.declared <= max) return;
       discard(upload);
-      throw tooLarge();
-    }
+      throw tooLarge(max);
+    };
+    refuseAbove(BODY_BYTES_MAX);
     const isSigned = SIGNED_BODY_METHODS.has(request.method);
-    const most = isSigned ? await ruleOf(request)(headOf(request)) : 0;
+    const limits = isSigned ? await ruleOf(request)(headOf(request)) : { kept: 0, max: BODY_BYTES_MAX };
+    refuseAbove(limits.max);
     const holding = held.get(request);
-    await holding?.body.read(upload, most);
+    await holding?.body.read(upload, limits);
     if (holding?.isAnsweredOrGone) holding.body.release();
     return undefined;
   });

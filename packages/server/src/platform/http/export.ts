@@ -53,7 +53,7 @@ export class Exports {
   #claim(keyId: string): () => void {
     const count = this.#open.get(keyId) ?? 0;
     if (count >= OPEN_MAX) {
-      const message = `This API key has ${OPEN_MAX} exports open. Read one of them to its end first.`;
+      const message = `${OPEN_MAX} exports are open with this API key or session. Read one of them to its end first.`;
       throw new Fail('rate_limited', { message, retryAfterSeconds: 1 });
     }
     this.#open.set(keyId, count + 1);

@@ -101,6 +101,8 @@ export interface Route<
   query?: Q;
   /** Schema of the body; an empty body is read as `{}` where the schema has no required field. */
   body?: B;
+  /** Of a form of the console that takes more than its others, for whoever is signed in. */
+  bodyBytesMax?: number;
   /** Runs before the shape is checked, for refusals that have a code of their own in the specification. @throws Fail */
   precheck?(body: unknown): void;
   answer: A;

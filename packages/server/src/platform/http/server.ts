@@ -26,7 +26,7 @@ const QUESTION_MS = 1_000;
 /** Who opens a connection and never says how it is to be secured keeps a stop waiting no longer. */
 const HANDSHAKE_MS = 3_000;
 const CONSOLE_PATH = '/console/api/';
-/** Nothing there is longer than a form. */
+/** Nothing there is longer than a form, unless its route says so. */
 const CONSOLE_BODY_BYTES_MAX = 16_384;
 /** With forward secrecy and authenticated encryption: CBC suites of TLS 1.2 have neither to offer. */
 const CIPHERS = [
@@ -149,13 +149,21 @@ function answerExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** A page declares how much it reads; all other bodies are kept for known keys only. */
+/** A page declares how much it reads; forms of the console are short; all other bodies are kept for known keys only. */
 function keepSignedBodies(app: FastifyInstance, options: HttpOptions): void {
-  const limits = bodyLimitsOf(options.pages);
-  readBodies(app, options.bodyBudget ?? new BodyBudget(), ({ routeOptions }) => {
-    const limit = limits.get(routeOptions.url);
-    if (routeOptions.url?.startsWith(CONSOLE_PATH)) return async () => CONSOLE_BODY_BYTES_MAX;
-    return async (head) => limit ?? ((await options.knowsKey(head)) ? BODY_BYTES_MAX : 0);
+  const ofPages = bodyLimitsOf(options.pages);
+  const ofConsole = new Map(
+    options.console?.routes.map(({ path, bodyBytesMax }) => [routerPath(path), bodyBytesMax]),
+  );
+  readBodies(app, options.bodyBudget ?? new BodyBudget(), ({ routeOptions: { url = '' } }) => {
+    if (!url.startsWith(CONSOLE_PATH))
+      return async (head) => ({
+        kept: ofPages.get(url) ?? ((await options.knowsKey(head)) ? BODY_BYTES_MAX : 0),
+        max: BODY_BYTES_MAX,
+      });
+    const max = ofConsole.get(url) ?? CONSOLE_BODY_BYTES_MAX;
+    if (max === CONSOLE_BODY_BYTES_MAX) return async () => ({ kept: max, max });
+    return async (head) => ({ kept: (await options.console?.knowsKey(head)) ? max : 0, max });
   });
 }
 

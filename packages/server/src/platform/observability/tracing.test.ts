@@ -1,6 +1,7 @@
 import {
   type Attributes,
   type Context,
+  context,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -9,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { Fail } from '../fail.ts';
 import { traced } from './tracing.ts';
 
@@ -56,6 +57,13 @@ const FROM_HEADER: TextMapPropagator = {
   },
 };
 
+// The file that runs next in this process finds no SDK, and modules that have seen none.
+afterAll(() => {
+  trace.disable();
+  propagation.disable();
+  context.disable();
+  vi.resetModules();
+});
 afterEach(() => {
   spans.length = 0;
 });

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-
 import { findAlike, type PaidAddress } from '../../transfers/recipients/index.ts';
+import { APPROVAL_WAITS_SECONDS } from '../jobs.ts';
 import type { RefundRow } from '../queries.ts';
 import '../tables.ts';
 
@@ -43,6 +43,25 @@ export async function listAwaitingApproval(
     .orderBy('refund_id')
     .limit(limit);
   return await (merchantId === undefined ? waiting : waiting.where('merchant_id', '=', merchantId)).execute();
+}
+
+/** When a refund that waits for approval is canceled, unless it is approved. */
+export const approvalEndsAt = ({ addressed_at: addressedAt }: Pick<RefundRow, 'addressed_at'>): number =>
+  Number(addressedAt) + APPROVAL_WAITS_SECONDS;
+
+/** Refunds that people have signed and that are not paid yet, oldest first. */
+export async function listSignedRefunds(db: Db, merchantId: string, limit: number): Promise<RefundRow[]> {
+  return await db
+    .selectFrom('refund')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('status', 'in', ['pending', 'processing'])
+    .where('approved_at', 'is not', null)
+    .where('required_signatures', '>', 0)
+    .orderBy('addressed_at')
+    .orderBy('refund_id')
+    .limit(limit)
+    .execute();
 }
 
 /** Addresses that a merchant's refunds have paid, of those that look so. @param looks by `lookOf` */

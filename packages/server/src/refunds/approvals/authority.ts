@@ -11,6 +11,7 @@ import {
 import { checkRecipient } from '../../transfers/recipients/index.ts';
 import { OWNER_TYPE } from '../jobs.ts';
 import { findRefund } from '../queries.ts';
+import { awaitsApproval } from '../states.ts';
 
 /** The action of votes on refunds. */
 export const VOTES = 'refunds.approval';
@@ -37,6 +38,12 @@ export async function refundVotes(db: Db, merchantId: string, refundId: string) 
   const { approval_digest: digest } = (await findRefund(db, merchantId, refundId)) ?? {};
   const subject = `${refundId} ${digest?.toString('hex') ?? ''}`;
   return { kind: 'refund', id: refundId, action: VOTES, subject } as const;
+}
+
+/** Whether people decide on a refund now. */
+export async function refundWaits(db: Db, merchantId: string, refundId: string): Promise<boolean> {
+  const refund = await findRefund(db, merchantId, refundId);
+  return refund !== undefined && awaitsApproval(refund);
 }
 
 /** Who has decided on a refund as it is now. */

@@ -1,8 +1,10 @@
 export {
+  approvalEndsAt,
   countAwaitingApproval,
   findByOwnId,
   listAwaitingApproval,
   listRefundedAlike,
+  listSignedRefunds,
 } from './approval-queries.ts';
 export * as refundAuthorities from './authority.ts';
 export { decideRefund } from './decide-approval.ts';

@@ -37,7 +37,7 @@ export function mailPages(platform: Platform, owner: SandboxOwner): PublicPage[]
       handle: async (request) => {
         refuseForeign(request);
         const mail = { id: request.params.mail_id ?? '', publicUrl: addressOf(request) };
-        const html = await readCaughtMail(platform.db, owner.merchantId, mail);
+        const html = await readCaughtMail(platform, owner.merchantId, mail);
         return htmlAnswer({ html, policy: MAIL_POLICY });
       },
     },
@@ -48,11 +48,12 @@ export function mailPages(platform: Platform, owner: SandboxOwner): PublicPage[]
 const addressOf = ({ headers }: PageRequest) => `http://${headers.host}`;
 
 async function readList(
-  { db }: Platform,
+  platform: Platform,
   { merchantId }: SandboxOwner,
   request: PageRequest,
 ): Promise<MailsList> {
-  const mails = await listCaughtMails(db, merchantId, { limit: MAILS_SHOWN, publicUrl: addressOf(request) });
+  const shown = { limit: MAILS_SHOWN, publicUrl: addressOf(request) };
+  const mails = await listCaughtMails(platform, merchantId, shown);
   return {
     mails: mails.map(({ id, kind, to, language, about, created, subject, text }) => ({
       id,

@@ -9,4 +9,5 @@ export {
   removeApprover,
 } from './manage-approvers.ts';
 export { approverOf, setMayApprove } from './people.ts';
-export { castVote, type VoteCount } from './votes.ts';
+export type { VoteCount } from './votes.ts';
+export * as votes from './votes.ts';

@@ -4,8 +4,9 @@ import { newId } from '../../platform/db/ids/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { createMerchant } from '../index.ts';
-import { addApprover, castVote, listApprovers, removeApprover } from './index.ts';
+import { addApprover, listApprovers, removeApprover } from './index.ts';
 import type { Vote } from './votes.ts';
+import { castVote } from './votes.ts';
 
 let platform: Platform;
 let close: () => Promise<void>;

@@ -1,1 +1,8 @@
-export { type BrandChange, brandOf, changeBrand, findLogo, LOGO_PATH } from './brand.ts';
+export {
+  type BrandChange,
+  brandOf,
+  changeBrand,
+  findLogo,
+  LOGO_PATH,
+  previewBrand,
+} from './brand.ts';

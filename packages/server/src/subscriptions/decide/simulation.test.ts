@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { scaled } from '../../../../../test/scale.ts';
 import { hold, START, type Step, World } from '../../../../../test/subscriptions/simulated-billing.ts';
 import { isFinal } from '../states.ts';
 import type { Creation } from './creation.ts';
@@ -72,7 +73,7 @@ test('I16, I7: in 10 years of any subscription no invoice is missing or double, 
       checkPeriods(world);
       if (isFinal(world.subscription.status)) expect(world.settle()).toBeNull();
     }),
-    { numRuns: 1_000 },
+    { numRuns: scaled(1_000, 250) },
   );
 }, 120_000);
 

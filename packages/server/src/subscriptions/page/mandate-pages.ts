@@ -1,5 +1,5 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
-import type { MandateSetup, MandateStep } from '../../chains/port/index.ts';
+import { ChainUnavailable, type MandateSetup, type MandateStep } from '../../chains/port/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import {
   formOf,
@@ -9,15 +9,22 @@ import {
 } from '../../platform/http/pages/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import type { SubscriptionDeps } from '../deps.ts';
-import { offerMandate, takeSignedMandate, type WalletChoice } from '../offer-mandate.ts';
+import {
+  approvedOf,
+  offerMandate,
+  requireDueFunds,
+  takeSignedMandate,
+  type WalletChoice,
+} from '../offer-mandate.ts';
 import { SUBSCRIBE_PATH } from '../page-token.ts';
 import { findSubscribePage, type SubscribePage } from './find-subscribe-page.ts';
-import { takesMandates, walletOptions } from './shown.ts';
+import { mandateWallets, walletOptions } from './shown.ts';
 
 // What the subscribe page's script asks for a wallet: the terms, and then that they are signed. Answers are JSON.
 
 /** A contract's wallet signs with kilobytes. */
 const BODY_BYTES_MAX = 16_384;
+const RETRY_SECONDS = 5;
 
 type Limit = (request: PageRequest, key: string) => Promise<PageAnswer | undefined>;
 
@@ -40,6 +47,11 @@ export function mandatePages(deps: SubscriptionDeps, limit: Limit): PublicPage[]
       const choice = await acceptedChoice(deps, found, form);
       const merchant = await getMerchant(deps.db, subscription.merchant_id);
       return presentSetup(await offerMandate(deps, merchant, subscription, choice));
+    }),
+    page('approval', async (found, form) => {
+      const choice = await acceptedChoice(deps, found, form);
+      const [amount, cap] = [digitsOf(form, 'amount'), BigInt(digitsOf(form, 'cap'))];
+      return await approvalOf(deps, found, { ...choice, amount, cap });
     }),
     page('sign', async (found, form) => {
       const { subscription } = found;
@@ -110,7 +122,7 @@ async function acceptedChoice(
   const isAccepted = accepted.some(({ value }) => value === `${choice.currency}:${choice.network}`);
   const isCharged =
     merchant.mode === 'sandbox' ||
-    (await takesMandates(deps, merchant, { network: choice.network, options: accepted }));
+    (await mandateWallets(deps, merchant, accepted)).some(({ network }) => network === choice.network);
   if (isAccepted && isCharged) return choice;
   const message = 'The store does not charge wallets in this token on this network.';
   throw new Fail('invalid_request', { message, param: 'currency' });
@@ -126,15 +138,50 @@ function permitOf(form: URLSearchParams) {
   return { permit: { nonce: BigInt(nonce), signature } };
 }
 
-function termsOf(form: URLSearchParams) {
-  const digits = (name: string) => {
-    const text = form.get(name) ?? '';
-    if (!DIGITS.test(text)) throw refuse(name);
-    return text;
-  };
-  return {
-    cap: BigInt(digits('cap')),
-    subscriptions: Number(digits('subscriptions')),
-    startsAt: Number(digits('starts_at')),
-  };
+function digitsOf(form: URLSearchParams, name: string): string {
+  const text = form.get(name) ?? '';
+  if (!DIGITS.test(text)) throw refuse(name);
+  return text;
+}
+
+const termsOf = (form: URLSearchParams) => ({
+  cap: BigInt(digitsOf(form, 'cap')),
+  subscriptions: Number(digitsOf(form, 'subscriptions')),
+  startsAt: Number(digitsOf(form, 'starts_at')),
+});
+
+/**
+ * The approval that a wallet signs as a whole transaction, as it stands now: null once it allows as much.
+ *
+ * @throws Fail `invalid_request` with the param that says what the wallet lacks
+ */
+async function approvalOf(
+  deps: SubscriptionDeps,
+  { merchant, subscription }: SubscribePage,
+  { amount, cap, ...choice }: WalletChoice & { amount: string; cap: bigint },
+): Promise<{ amount: string; transaction: string | null }> {
+  const units = BigInt(amount);
+  if (units === 0n) throw refuse('amount');
+  const { network, currency: asset, wallet: from } = choice;
+  const approval = { from, asset, units, added: approvedOf({ cap }, subscription) };
+  const found = await deps.chains.payerCalls(merchant, network)?.payerApproval(approval).catch(unlessAway);
+  if (found === undefined) throw refuse('wallet');
+  if ('isApproved' in found) return { amount, transaction: null };
+  if ('transaction' in found) {
+    const whole = await getMerchant(deps.db, subscription.merchant_id);
+    await requireDueFunds(deps, whole, subscription, choice);
+    return { amount: String(found.units), transaction: found.transaction };
+  }
+  if ('isChanged' in found) throw lacks('cap', 'The wallet has approved another amount meanwhile.');
+  if ('refused' in found) throw lacks('token', 'The token refuses an approval of this wallet now.');
+  if (found.short === 'token') throw lacks('account', `The wallet holds no ${asset}.`);
+  throw lacks('fee', `The wallet has too little ${found.coin} for the network's fee.`);
+}
+
+const lacks = (param: string, message: string) => new Fail('invalid_request', { message, param });
+
+function unlessAway(error: unknown): never {
+  if (!(error instanceof ChainUnavailable)) throw error;
+  const message = 'The network does not answer now: try again in a moment.';
+  throw new Fail('service_unavailable', { message, retryAfterSeconds: RETRY_SECONDS });
 }

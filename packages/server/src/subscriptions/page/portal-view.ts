@@ -6,6 +6,7 @@ import {
   type PortalView,
   priceText,
 } from '@florin/pages';
+import { ChainUnavailable } from '../../chains/port/index.ts';
 import { invoicePages } from '../../checkout/index.ts';
 import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
@@ -18,7 +19,7 @@ import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
 import { factsOfSubscription } from '../rows.ts';
 import { isFinal } from '../states.ts';
 import type { Portal } from './portal-session.ts';
-import { declineOf, itemsOf, mandateWallets, walletOptions } from './shown.ts';
+import { declineOf, itemsOf, mandateWallets, spenderOf, walletOptions } from './shown.ts';
 
 const SUBSCRIPTIONS_MAX = 100;
 const INVOICES_MAX = 100;
@@ -102,13 +103,13 @@ async function subscriptionOf(
     isOver,
     date: dateOf(row, language),
     wallet: method === undefined ? null : walletOf(method),
-    problem: isOver ? null : await problemOf(deps, row, method, open),
+    problem: isOver ? null : await problemOf(deps, merchant, { row, method, open }),
     due: open === undefined ? null : dueOf(open, pages, language),
     lastsUntil: canCancel ? dayText(periodEndAt(factsOfSubscription(row), now), language) : null,
     isEnding: !isOver && row.cancel_at !== null,
     options,
-    walletPage: (await mandateWallets(deps, merchant, options)) === null ? null : subscribeToken(row),
-    approval: approvalOf(deps, merchant, method),
+    walletPage: (await mandateWallets(deps, merchant, options)).length === 0 ? null : subscribeToken(row),
+    approval: await approvalOf(deps, merchant, method),
     invoices: own.map((invoice) => ({
       id: encodeId('invoice', invoice.invoice_id),
       day: dayText(Number(invoice.created_at), language),
@@ -173,31 +174,50 @@ function walletOf({
 }
 
 /** Also of a subscription that is over: what was allowed stays allowed until its payer takes it back. */
-function approvalOf(
-  { chains }: Pick<PaymentDeps, 'chains'>,
+async function approvalOf(
+  deps: Pick<PaymentDeps, 'chains'>,
   merchant: Portal['merchant'],
   method: PaymentMethodRow | undefined,
-): PortalSubscription['approval'] {
-  const contract = chains.facts(merchant, 'erc20')?.collector ?? null;
-  if (method?.network !== 'erc20' || contract === null || method.allowance === 0n) return null;
-  return { token: method.currency, contract };
+): Promise<PortalSubscription['approval']> {
+  if (method === undefined || method.allowance === 0n) return null;
+  const { network, currency: token } = method;
+  const spender = await spenderOf(deps, merchant, network);
+  return spender === null ? null : { token, network, spender };
 }
 
 /** The problem to show: a problem of the wallet, or else the reason of the last failed charge. */
 async function problemOf(
-  deps: Pick<PaymentDeps, 'db'>,
-  row: SubscriptionRow,
-  method: PaymentMethodRow | undefined,
-  open: InvoiceRow | undefined,
+  deps: Pick<PaymentDeps, 'db' | 'chains'>,
+  merchant: Portal['merchant'],
+  of: { row: SubscriptionRow; method: PaymentMethodRow | undefined; open: InvoiceRow | undefined },
 ): Promise<PortalSubscription['problem']> {
+  const { row, method, open } = of;
   // Of a wallet that nothing is charged to any more, none.
   const isNeeded = needOf(row, open).amount > 0n;
   if (isNeeded && method !== undefined) {
     const { status, balance, allowance } = method;
+    const lost = status === 'inactive' && allowance === 0n ? await lostOf(deps, merchant, method) : null;
+    if (lost !== null) return lost;
     // The smaller of both is what a wallet lacks that cannot pay.
     if (status === 'inactive' && allowance < balance) return 'wallet_allowance';
     if (status !== 'active') return `wallet_${status}`;
   }
   const decline = await declineOf(deps, open);
   return decline === null ? null : `declined_${decline}`;
+}
+
+/** Why a wallet allows nothing any more, as the network has it now; null: it is not known, and it lacks coins as well. */
+async function lostOf(
+  { chains }: Pick<PaymentDeps, 'chains'>,
+  merchant: Portal['merchant'],
+  { network, currency: asset, wallet_address: from, balance }: PaymentMethodRow,
+): Promise<PortalSubscription['problem']> {
+  const lost = await chains.payerCalls(merchant, network)?.lostApproval?.({ from, asset }).catch(unlessAway);
+  if (lost === 'closed' || lost === 'other_delegate') return `wallet_${lost}`;
+  return lost === 'none' || balance > 0n ? 'wallet_nothing' : null;
+}
+
+function unlessAway(error: unknown): null {
+  if (error instanceof ChainUnavailable) return null;
+  throw error;
 }

@@ -1,12 +1,14 @@
-import { ASSETS, type Network } from '@florin/contract/money';
+import { ASSETS, NETWORKS, type Network } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
 import {
   type Decline,
+  type MandateKind,
   type MandateWallets,
   NETWORK_NAMES,
   type SubscribedItem,
   type WalletOption,
 } from '@florin/pages';
+import type { NetworkFacts } from '../../chains/index.ts';
 import { SignerUnavailable } from '../../chains/port/index.ts';
 import { offeredOptions } from '../../checkout/index.ts';
 import type { InvoiceRow } from '../../invoices/index.ts';
@@ -33,54 +35,91 @@ export async function walletOptions(
   }));
 }
 
-/** Where wallets of browsers are charged: by our contract, on Ethereum, where the signer's policy names it too. */
+/** The networks on which wallets of browsers are charged, with what a page of a browser needs of each. */
 export async function mandateWallets(
   { chains }: Pick<PaymentDeps, 'chains'>,
   merchant: SubscribePage['merchant'],
   options: readonly WalletOption[],
-): Promise<MandateWallets | null> {
-  const facts = chains.facts(merchant, 'erc20');
-  if (facts?.wallets?.kind !== 'ethereum' || facts.collector === null || merchant.isSuspended) return null;
-  if (!(await isSignedFor(chains.holder(merchant), facts.collector))) return null;
-  const { tokens } = facts;
-  const charged = ASSETS.flatMap((token) => {
-    const contract = tokens[token];
-    const isOffered = options.some(({ value }) => value === `${token}:erc20`);
-    return contract === undefined || !isOffered ? [] : [{ token, contract }];
-  });
-  const { name, publicEndpoint: endpoint, collector } = facts;
-  const { chainId: id } = facts.wallets;
-  if (charged.length === 0) return null;
-  return {
-    chain: { id, name, endpoint },
-    collector,
-    options: charged,
-    explorer: facts.explorer?.transaction ?? null,
-  };
+): Promise<MandateWallets[]> {
+  if (merchant.isSuspended) return [];
+  const found = await Promise.all(
+    NETWORKS.map(async (network): Promise<MandateWallets | null> => {
+      const facts = chains.facts(merchant, network);
+      if (facts === undefined) return null;
+      const charged = ASSETS.flatMap((token) => {
+        const contract = facts.tokens[token];
+        const isOffered = options.some(({ value }) => value === `${token}:${network}`);
+        return contract === undefined || !isOffered ? [] : [{ token, contract }];
+      });
+      if (charged.length === 0) return null;
+      if (!(await isSignedFor(chains.holder(merchant), network, facts.collector))) return null;
+      const kind = await chargedKind({ chains }, merchant, facts, network);
+      if (kind === null) return null;
+      return { ...kind, network, options: charged, explorer: facts.explorer?.transaction ?? null };
+    }),
+  );
+  return found.filter((one) => one !== null);
 }
 
-/** Whether wallets are charged on a network, by our contract there or as its adapter says. */
-export async function takesMandates(
-  deps: Pick<PaymentDeps, 'chains'>,
+/** How wallets are charged on a network; null: none is. */
+async function chargedKind(
+  { chains }: Pick<PaymentDeps, 'chains'>,
   merchant: SubscribePage['merchant'],
-  { network, options }: { network: Network; options: readonly WalletOption[] },
-): Promise<boolean> {
-  const facts = deps.chains.facts(merchant, network);
-  if (facts === undefined || merchant.isSuspended) return false;
-  if (facts.wallets?.kind === 'solana') return true;
-  if (facts.collector === null) return false;
-  // Where the page shows wallets for mandates it compares the signer's policy; on other networks the adapter does.
-  return facts.wallets?.kind !== 'ethereum' || (await mandateWallets(deps, merchant, options)) !== null;
+  { wallets, collector, name, publicEndpoint: endpoint }: NetworkFacts,
+  network: Network,
+): Promise<MandateKind | null> {
+  switch (wallets?.kind) {
+    case 'ethereum':
+      return collector === null
+        ? null
+        : { kind: 'ethereum', spender: collector, chain: { id: wallets.chainId, name, endpoint } };
+    case 'tron':
+      return collector === null ? null : { ...wallets, spender: collector, name };
+    case 'solana': {
+      const spender = await spenderOf({ chains }, merchant, network);
+      return spender === null ? null : { ...wallets, spender, name };
+    }
+    case undefined:
+      return null;
+  }
 }
 
-/** A mandate that nobody signs charges for would be given in vain. While the signer is away, what it said of itself is not known. */
+/** Whom payers' wallets let take coins on a network; null: nobody, or the signer, which says it, is away. */
+export async function spenderOf(
+  { chains }: Pick<PaymentDeps, 'chains'>,
+  merchant: SubscribePage['merchant'],
+  network: Network,
+): Promise<string | null> {
+  const facts = chains.facts(merchant, network);
+  // Real money on Solana takes no mandates, whatever a signer says.
+  if (facts?.wallets?.kind === 'solana' && !facts.isTest) return null;
+  if (facts?.collector) return facts.collector;
+  try {
+    return (await chains.payerCalls(merchant, network)?.spender()) ?? null;
+  } catch (error) {
+    if (error instanceof SignerUnavailable) return null;
+    throw error;
+  }
+}
+
+/**
+ * Whether the signer signs charges there: a mandate that nobody signs charges for would be given in vain. While it is away, what it said of
+ * itself is not known.
+ *
+ * @param collector null where wallets allow a delegate of the signer's
+ */
 async function isSignedFor(
   holder: ReturnType<PaymentDeps['chains']['holder']>,
-  collector: string,
+  network: Network,
+  collector: string | null,
 ): Promise<boolean> {
   try {
-    const limits = await holder?.limits();
-    return limits === undefined || limits.collector?.toLowerCase() === collector.toLowerCase();
+    const charges = await holder?.chargesOn(network);
+    if (charges === undefined) return true;
+    // Ethereum's addresses are spelled with and without their checksum.
+    return (
+      charges.by !== null && (collector === null || charges.by.toLowerCase() === collector.toLowerCase())
+    );
   } catch (error) {
     if (error instanceof SignerUnavailable) return true;
     throw error;

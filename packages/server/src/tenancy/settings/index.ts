@@ -4,6 +4,7 @@ export {
   flagSetting,
   integerSetting,
   listSetting,
+  listStored,
   type MerchantMode,
   moneyOrWordSetting,
   moneySetting,

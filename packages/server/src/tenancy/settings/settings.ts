@@ -225,3 +225,16 @@ export async function clearSetting(db: Db, merchantId: string, setting: Setting<
     .where('name', '=', setting.name)
     .execute();
 }
+
+/** Which settings have a value of the installation's, and how many merchants have one of their own. */
+export async function listStored(db: Db): Promise<{ name: string; isOfAll: boolean; merchants: number }[]> {
+  const { rows } = await sql<{ name: string; is_of_all: boolean; merchants: bigint }>`
+    select name, bool_or(merchant_id = ${NIL_ID}) as is_of_all,
+      count(*) filter (where merchant_id <> ${NIL_ID}) as merchants
+    from setting group by name`.execute(db);
+  return rows.map(({ name, is_of_all: isOfAll, merchants }) => ({
+    name,
+    isOfAll,
+    merchants: Number(merchants),
+  }));
+}

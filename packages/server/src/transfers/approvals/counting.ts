@@ -4,9 +4,11 @@ import type { ChainOwner, ChainRegistry } from '../../chains/index.ts';
 import type { Authority } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail, invalidParam } from '../../platform/fail.ts';
-import { castVote } from '../../stores/approvers/index.ts';
+import { votes } from '../../stores/approvers/index.ts';
 import { type KeptApproval, listKept, shownOf } from './authority.ts';
 import { type ApprovalRules, readApprovalRules } from './required-approvals.ts';
+
+export { readPolicyForPage } from './required-approvals.ts';
 
 /** What the signer's policy says; undefined where no signer asks, a Fail while it does not answer. */
 export type AskedPolicy = ApprovalRules | Fail | undefined;
@@ -122,7 +124,7 @@ export async function countDecision(
   const { merchantId, action, subject, required } = asked;
   const vote = { action, subject, approverId, decision, required, countsPeople: true };
   const mayRepeat = decision === 'approved';
-  const { agreed, isRepeated } = await castVote(tx, merchantId, { ...vote, mayRepeat }, at.nowSeconds);
+  const { agreed, isRepeated } = await votes.castVote(tx, merchantId, { ...vote, mayRepeat }, at.nowSeconds);
   const counted = await countingSignatures(tx, asked, at);
   await keep?.();
   if (decision === 'rejected') return { agreed, isDone: true };

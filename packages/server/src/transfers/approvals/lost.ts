@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { castVote, type VoteCount } from '../../stores/approvers/index.ts';
+import { type VoteCount, votes } from '../../stores/approvers/index.ts';
 import type { listDecided } from '../queries.ts';
 import { TRANSFER_MOVES } from '../states.ts';
 import '../tables.ts';
@@ -34,7 +34,7 @@ export async function voteOnLost(
 ): Promise<VoteCount> {
   const { action, approverId, decision } = vote;
   const lost = await lockLost(tx, merchantId, vote);
-  const count = await castVote(
+  const count = await votes.castVote(
     tx,
     merchantId,
     { action, subject: lost.subject, approverId, decision },

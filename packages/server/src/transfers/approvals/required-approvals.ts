@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainOwner, ChainRegistry } from '../../chains/index.ts';
 import { type ApprovalRule, SignerUnavailable } from '../../chains/port/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
@@ -30,6 +31,15 @@ export async function readSignerRule(
   return rules instanceof Fail ? rules : rules?.[kind];
 }
 
+const unanswered = (cause?: Error) =>
+  new Fail('service_unavailable', {
+    message:
+      'The signer that holds the keys does not answer, so it is not known how many people have to approve. ' +
+      'Nothing was changed; try again later.',
+    retryAfterSeconds: RETRY_SECONDS,
+    ...(cause !== undefined && { cause }),
+  });
+
 /** @returns undefined where nobody asks; a Fail while the signer does not answer */
 export async function readApprovalRules(
   chains: ChainRegistry,
@@ -39,13 +49,24 @@ export async function readApprovalRules(
     return await chains.holder(merchant)?.approvalRules();
   } catch (error) {
     if (!(error instanceof SignerUnavailable)) throw error;
-    return new Fail('service_unavailable', {
-      message:
-        'The signer that holds the keys does not answer, so it is not known how many people have to approve. ' +
-        'Nothing was changed; try again later.',
-      retryAfterSeconds: RETRY_SECONDS,
-      cause: error,
-    });
+    return unanswered(error);
+  }
+}
+
+/** So long a page waits for a signer that hangs. */
+const PAGE_WAIT_MS = 2_000;
+
+/** As `readApprovalRules`, for a page that only shows something: a signer that hangs counts as away soon. */
+export async function readPolicyForPage(
+  chains: ChainRegistry,
+  merchant: ChainOwner,
+): Promise<ApprovalRules | Fail | undefined> {
+  const timer = new AbortController();
+  const late = sleep(PAGE_WAIT_MS, undefined, { signal: timer.signal }).then(() => unanswered());
+  try {
+    return await Promise.race([readApprovalRules(chains, merchant), late]);
+  } finally {
+    timer.abort();
   }
 }
 

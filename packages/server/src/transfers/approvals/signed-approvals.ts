@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { isSignedBy } from '@florin/signer/approvals';
 import { readApproverKey } from '@florin/signer/approver-key';
 import { type Subject, statementOf, statementText } from '@florin/signer/statement';
-import type { ChainOwner, ChainRegistry } from '../../chains/index.ts';
+import type { ChainOwner } from '../../chains/index.ts';
 import type { Authority, SignedApproval } from '../../chains/port/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail, invalidParam } from '../../platform/fail.ts';
 import { approverKeys } from '../../stores/approvers/index.ts';
 import { listKept, storeApproval } from './authority.ts';
 import { type AskedPolicy, countsFor } from './counting.ts';
-import { type PolicyApprover, readApprovalRules } from './required-approvals.ts';
+import type { PolicyApprover } from './required-approvals.ts';
 
 /** An approver's signature over the statement of a payout batch or refund, and whose it is said to be. */
 export interface GivenSignature {
@@ -119,15 +119,13 @@ const isSamePasskey = (known: PolicyApprover, { key, rpId, origin }: OwnPasskey)
   known.kind === 'passkey' && known.key === key && known.rpId === rpId && known.origin === origin;
 
 /** Which of a person's passkeys count, as far as a signer asks; a Fail while it does not answer. */
-export async function findCountingPasskeys<T extends OwnPasskey>(
-  chains: ChainRegistry,
-  merchant: ChainOwner,
+export function findCountingPasskeys<T extends OwnPasskey>(
+  policy: AskedPolicy,
   own: readonly T[],
-): Promise<T[] | Fail> {
-  const rules = await readApprovalRules(chains, merchant);
-  if (rules instanceof Fail) return rules;
+): T[] | Fail {
+  if (policy instanceof Fail) return policy;
   return own.filter(
-    (passkey) => rules === undefined || rules.approvers.some((known) => isSamePasskey(known, passkey)),
+    (passkey) => policy === undefined || policy.approvers.some((known) => isSamePasskey(known, passkey)),
   );
 }
 

@@ -1,6 +1,11 @@
 import type { Network } from '@florin/contract/money';
-import { sql } from 'kysely';
-import type { BlockReason, KeyRef, SigningBlocked } from '../../chains/port/index.ts';
+import { type RawBuilder, sql } from 'kysely';
+import {
+  type BlockReason,
+  depositIndexOf,
+  type KeyRef,
+  type SigningBlocked,
+} from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import { type AttemptRow, TANK_KEY_REF, type TransferRow } from '../queries.ts';
@@ -15,7 +20,12 @@ import { isFill, paysNobody } from './movements.ts';
 // A signer that wants people to act signs nothing, and the attempt keeps its sequence: asked again, it may sign. But as soon
 // as another transaction of the wallet has a later sequence, that one waits too. The attempt then gives its sequence to an
 // empty payment, and its transfers wait without one, for longer each time, or until somebody releases them. Where wallets have no
-// sequence nothing waits behind it: it stays as it is, and is asked for after the same pauses.
+// sequence nothing waits behind it: the attempt stays reserved, and the signer is asked for it again after the same pauses.
+//
+// Two kinds of attempts without a sequence are abandoned where the signer refuses them for a reason of `GIVES_WAY`, or for their fee, and
+// their transfers are queued again. Charges: a reserved one cannot be cancelled when its payer revokes or its merchant is suspended. The next
+// try takes the attempt up again (`given-way.ts`). Sweeps of deposit addresses: a transfer that is being sent keeps the loan of its address;
+// one that is queued gives it back after a day.
 
 /** An attempt that the signer does not sign before people have acted. */
 export interface BlockedAttempt {
@@ -25,6 +35,13 @@ export interface BlockedAttempt {
 
 /** For the others the signer would refuse an empty payment as well, or the attempt is built anew. */
 const GIVES_WAY: ReadonlySet<BlockReason> = new Set(['limit', 'policy', 'purpose', 'invalid_request']);
+
+/** As with a sequence; a fee is at its ceiling for a day, perhaps. */
+const isGivingWay = ({ attempt, blocked }: BlockedAttempt, transfers: readonly TransferRow[]) =>
+  attempt.sequence === null &&
+  (GIVES_WAY.has(blocked.reason) || blocked.reason === 'fee') &&
+  (depositIndexOf(attempt.key_ref) !== null ||
+    transfers.some(({ transfer_id: id, charge }) => charge !== null && attempt.item_ids.includes(id)));
 
 /**
  * The gas tank is shared: what it does not sign for one merchant counts to what it may spend and give for all, and keeps a rotation from
@@ -38,7 +55,7 @@ const REFUSALS_SECONDS = 7_200;
 
 /**
  * Lets blocked attempts give up their sequences where others wait behind them, or a rotation waits for their wallet; movements of the gas
- * tank at once, also without a sequence. Others without one pause.
+ * tank, and charges and sweeps without a sequence, at once. Others without one pause.
  */
 export async function stepAside(
   tx: Tx,
@@ -47,11 +64,11 @@ export async function stepAside(
   transfers: readonly TransferRow[],
 ): Promise<void> {
   for (const { attempt, blocked } of list) {
-    const isOfTank = isRefusedToTank({ attempt, blocked });
+    const isAtOnce = isRefusedToTank({ attempt, blocked }) || isGivingWay({ attempt, blocked }, transfers);
     // Without a sequence nothing waits behind it, and what has no stored bytes was never sent.
-    if (isFill(attempt) || (attempt.sequence === null && !isOfTank)) continue;
+    if (isFill(attempt) || (attempt.sequence === null && !isAtOnce)) continue;
     await lockWalletOf(tx, attempt);
-    const isInTheWay = isOfTank || (await isAnyBehind(tx, attempt));
+    const isInTheWay = isAtOnce || (await isAnyBehind(tx, attempt));
     if (!isInTheWay && !(await isClosing(tx, attempt))) continue;
     const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
     const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
@@ -75,7 +92,7 @@ async function pause(
     .map(({ attempt }) => attempt.attempt_id);
   if (ids.length === 0) return;
   await sql`
-    update transfer_attempt set refused_at = ${nowSeconds}
+    update transfer_attempt set refused_at = ${nowSeconds}, share_at = null
     where merchant_id = ${merchantId} and attempt_id = any(${ids}::uuid[]) and status = 'reserved'`.execute(
     tx,
   );
@@ -101,11 +118,12 @@ async function block(
   { attempt, blocked, transfers }: BlockedAttempt & { transfers: readonly TransferRow[] },
 ): Promise<void> {
   const until = nowSeconds + blockSeconds(await waitedFor(tx, { attempt, transfers, nowSeconds }));
+  const again = attempt.sequence === null && !paysNobody(attempt) ? attempt.attempt_id : null;
   // A hold that goes on begins where it began: by that what it was given for is found, in `listHeldKeys`.
   await sql`
-    insert into transfer_hold (merchant_id, group_id, reason, held_at, until)
-    values (${attempt.merchant_id}, ${attempt.group_id}, ${blocked.reason}, ${nowSeconds}, ${until})
-    on conflict (merchant_id, group_id) do update set reason = excluded.reason, until = excluded.until,
+    insert into transfer_hold (merchant_id, group_id, reason, held_at, until, attempt_id)
+    values (${attempt.merchant_id}, ${attempt.group_id}, ${blocked.reason}, ${nowSeconds}, ${until}, ${again}::uuid)
+    on conflict (merchant_id, group_id) do update set reason = excluded.reason, until = excluded.until, attempt_id = excluded.attempt_id,
       held_at = case when transfer_hold.until > excluded.held_at then least(transfer_hold.held_at, excluded.held_at)
         else excluded.held_at end`.execute(tx);
 }
@@ -120,7 +138,10 @@ async function waitedFor(
 ): Promise<number> {
   // Each try costs the tank a fee, whatever waits for it.
   if (attempt.key_ref === TANK_KEY_REF && paysNobody(attempt))
-    return nowSeconds - (await firstRefusedAt(tx, attempt, nowSeconds));
+    return nowSeconds - (await firstRefusedAt(tx, attempt, { what: isRefusedMovement, nowSeconds }));
+  // A sweep may have waited for long for other reasons, and a refusal that passes must not hold it up for as long again.
+  if (depositIndexOf(attempt.key_ref) !== null)
+    return nowSeconds - (await firstRefusedAt(tx, attempt, { what: isRefusedSweep, nowSeconds }));
   // While its wallet is closed a merchant pays nobody, so what that waits for is asked for each minute.
   if (await isClosing(tx, attempt)) return 0;
   const own = transfers.filter((transfer) => transfer.group_id === attempt.group_id);
@@ -135,15 +156,19 @@ async function waitedFor(
 const isRefusedMovement = sql<boolean>`
   a.key_ref = 'tank' and a.movement is not null and a.status = 'failed' and a.height is null`;
 
-/** Since when the signer refuses what the tank is to do for the merchant: after a while without a refusal it begins anew. */
+/** What a deposit address was to send itself, and never did. */
+const isRefusedSweep = sql<boolean>`
+  a.key_ref like 'deposit:%' and a.status = 'failed' and a.height is null`;
+
+/** Since when the signer refuses such attempts of the merchant: after a while without a refusal it begins anew. */
 async function firstRefusedAt(
   tx: Tx,
   { merchant_id, network }: AttemptRow,
-  nowSeconds: number,
+  { what, nowSeconds }: { what: RawBuilder<boolean>; nowSeconds: number },
 ): Promise<number> {
   const { rows } = await sql<{ at: bigint | null }>`
     select min(a.completed_at) as at from transfer_attempt a
-    where a.merchant_id = ${merchant_id} and a.network = ${network} and ${isRefusedMovement}
+    where a.merchant_id = ${merchant_id} and a.network = ${network} and ${what}
       and a.completed_at > ${nowSeconds - REFUSALS_SECONDS} and a.completed_at <= ${nowSeconds}`.execute(tx);
   return Number(rows[0]?.at ?? nowSeconds);
 }
@@ -176,15 +201,24 @@ export async function isBlocked(
 /**
  * Whether the signer has lately refused something that the gas tank was to do for a merchant, whichever group wanted it: the others would
  * have the same refused, and each try takes a sequence of the tank. Ask under the tank's lock, before it moves anything.
+ *
+ * @param isForDeposit it is to give a deposit address coins or energy: while the signer refuses another sweep, that is wasted too, and takes from
+ *   what the merchant's payouts may get in a day
  */
 export async function isTankHeld(
   tx: Tx,
-  { merchantId, network, nowSeconds }: { merchantId: string; network: Network; nowSeconds: number },
+  {
+    merchantId,
+    network,
+    nowSeconds,
+    isForDeposit = false,
+  }: { merchantId: string; network: Network; nowSeconds: number; isForDeposit?: boolean },
 ): Promise<boolean> {
+  const refused = isForDeposit ? sql`(${isRefusedMovement} or ${isRefusedSweep})` : isRefusedMovement;
   const { rows } = await sql`
     select from transfer_hold h
     join transfer_attempt a on a.merchant_id = h.merchant_id and a.group_id = h.group_id
-    where h.merchant_id = ${merchantId} and ${isHeldAt(nowSeconds)} and a.network = ${network} and ${isRefusedMovement}
+    where h.merchant_id = ${merchantId} and ${isHeldAt(nowSeconds)} and a.network = ${network} and ${refused}
       and a.completed_at >= h.held_at limit 1`.execute(tx);
   return rows.length > 0;
 }

@@ -6,11 +6,13 @@ import { newId } from '../../platform/db/ids/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { decideUnderLocks } from '../charges/charge-needs.ts';
-import { readOpenAttempts } from '../queries.ts';
+import { insertAttempts, lockQueued, readOpenAttempts, readTransfers, type TransferRow } from '../queries.ts';
 import { prepareWallet } from '../wallets/prepare-wallet.ts';
+import { lockWallet } from '../wallets/wallet-queries.ts';
 import { listHeldKeys, stepAside } from './blocked-attempts.ts';
 import { type ChargeNeeds, nextChargeStep } from './charge-readiness.ts';
 import { NO_TANK_USE, readTankUse, readUnderWay, reserveMovement, sumTopUps } from './movements.ts';
+import { numberAttempts } from './reserve-attempts.ts';
 
 // What the signer refuses to the gas tank, which all merchants share, by statements alone.
 
@@ -46,7 +48,14 @@ function newStore(network: (typeof NETWORKS)[number]) {
   };
   const payEach = async (groupIds: readonly string[], nowSeconds: number, chain: Partial<Precheck> = {}) => {
     const groups = groupIds.map((id) => [
-      { network, currency: 'USDT', group_id: id, key_ref: 'hot', amount: 1n } as const,
+      {
+        network,
+        currency: 'USDT',
+        group_id: id,
+        key_ref: 'hot',
+        amount: 1n,
+        created_at: nowSeconds,
+      } as const,
     ]);
     const fees = groupIds.map(() => FEE);
     const of = { wallet: hot, precheck: { ...precheck, fees, ...chain }, groups };
@@ -123,7 +132,7 @@ test('where the network has no sequences, what is refused to the gas tank is giv
   const GIVEN = 1_250n;
   expect(await counted()).toEqual({
     day: GIVEN,
-    tank: { tankSpending: GIVEN + 10n, topUps: GIVEN },
+    tank: { ...NO_TANK_USE, tankSpending: GIVEN + 10n, topUps: GIVEN },
     underWay: GIVEN,
   });
   // What people have to approve first, or a signer that signs nothing now, keeps it.
@@ -135,6 +144,72 @@ test('where the network has no sequences, what is refused to the gas tank is giv
   expect(await counted()).toEqual(NOTHING);
   expect(await pay(second, NOW + 59)).toBe('top_up_refused');
   expect(await pay(second, NOW + 60)).toBe('wait_gas');
+});
+
+test('a sweep that the signer refuses to a deposit address gives way at once: what was lent for it can come back', async () => {
+  const { merchant, network, precheck, pay, contextAt, attempts, heldUntil } = newStore('trc20');
+  const { merchantId } = merchant;
+  const [groupId, transferId] = [newId(), newId()];
+  const sender = `deposit of ${merchantId}`;
+  await sql`
+    insert into transfer (merchant_id, transfer_id, group_id, place, owner_type, owner_id, network, currency, key_ref, address, amount,
+                          status, created_at)
+    values (${merchantId}, ${transferId}, ${groupId}, 0, 'sweep', ${groupId}, ${network}, 'USDT', 'deposit:7', 'hot', 5, 'queued',
+            ${NOW})`.execute(platform.db);
+  const readQueued = async (now: number) =>
+    await transact(platform.db, (tx) => lockQueued(tx, merchantId, [groupId], now));
+  const reserve = async (now: number) =>
+    await transact(platform.db, async (tx) => {
+      const transfers = await lockQueued(tx, merchantId, [groupId], now);
+      const wallet = { network, sender, chainNext: null };
+      const list = [{ attemptId: newId(), transfers }];
+      const next = await lockWallet(tx, wallet);
+      await insertAttempts(tx, await numberAttempts(tx, wallet, { next, attempts: list }), now);
+    });
+  const refuse = async (reason: BlockReason, now: number) => {
+    const open = await readOpenAttempts(platform.db, merchantId, [groupId]);
+    const transfers = await readTransfers(platform.db, merchantId, [groupId]);
+    const list = open.map((attempt) => ({
+      attempt,
+      blocked: new SigningBlocked(network, reason, 'the signer refuses it'),
+    }));
+    await transact(platform.db, (tx) => stepAside(tx, contextAt(now), list, transfers));
+  };
+  await reserve(NOW);
+  // After a refusal for one of these reasons the signer is asked again for the same attempt.
+  for (const reason of ['approvals', 'frozen', 'epoch'] as const) await refuse(reason, NOW);
+  expect(await attempts()).toEqual(['reserved fill']);
+  await refuse('limit', NOW);
+  expect(await attempts()).toEqual(['failed fill']);
+  const [{ status } = { status: '' }] = await readTransfers(platform.db, merchantId, [groupId]);
+  expect(status).toBe('queued');
+  // Before that it is given nothing again: neither energy nor coins.
+  expect(await heldUntil(groupId)).toBe(NOW + 60);
+  expect(await readQueued(NOW + 59)).toEqual([]);
+  // Nor are the addresses of other groups: what they are given takes from what payouts may get in a day.
+  const other = async (now: number) => {
+    const due = {
+      network,
+      currency: 'USDT',
+      group_id: newId(),
+      key_ref: 'deposit:8',
+      amount: 1n,
+      created_at: now,
+    };
+    const wallet = { network, sender: `another deposit of ${merchantId}`, chainNext: null };
+    const of = { wallet, precheck, groups: [[due as TransferRow]] };
+    return (await transact(platform.db, (tx) => prepareWallet(tx, contextAt(now), of))).waitsFor;
+  };
+  expect(await other(NOW + 59)).toBe('top_up_refused');
+  expect(await pay(newId(), NOW + 59)).toBe('wait_gas');
+  await sql`delete from transfer_attempt where merchant_id = ${merchantId} and key_ref = 'tank'`.execute(
+    platform.db,
+  );
+  await reserve(NOW + 60);
+  await refuse('fee', NOW + 60);
+  expect(await attempts()).toEqual(['failed fill', 'failed fill']);
+  expect(await readQueued(NOW + 200)).toHaveLength(1);
+  expect(await other(NOW + 200)).toBe('wait_gas');
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { explain } from '../../../../../test/explain.ts';
 import { openPlatform } from '../../../../../test/platform.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { countUnderWay } from '../wallets/index.ts';
 import { openingsOfDay, topUpsOfDay } from './movements.ts';
 
 const DAY = 86_400;
@@ -40,4 +41,33 @@ test.each([
   const plan = await explain(platform.db, statement(of));
   expect(new Set(plan.flatMap((node) => node['Index Name'] ?? []))).toEqual(new Set([index]));
   for (const node of plan) expect(node['Actual Rows']).toBeLessThanOrEqual(40);
+});
+
+test('what is on its way is counted by what it moves: a charge is no payment, whoever sends it', async () => {
+  const merchantId = newId();
+  const kinds = [
+    ['hot', 'payout_item', null],
+    ['hot', 'charge', '{}'],
+    ['tank', 'charge', '{}'],
+    ['deposit:1', 'sweep', null],
+  ] as const;
+  for (const [place, [keyRef, owner, charge]] of kinds.entries()) {
+    const id = newId();
+    await sql`
+      insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, place, network, currency, key_ref, address,
+        amount, status, charge, created_at)
+      values (${merchantId}, ${id}, ${owner}, ${id}, ${id}, ${place}, 'trc20', 'USDT', ${keyRef}, 'T', 1, 'queued',
+        ${charge}::jsonb, 1)`.execute(platform.db);
+    await sql`
+      insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, ordinal, status,
+        item_ids, created_at)
+      values (${merchantId}, ${newId()}, ${id}, 'trc20', 'USDT', ${keyRef}, ${keyRef}, ${place}, 'reserved',
+        ${[id]}::uuid[], 1)`.execute(platform.db);
+  }
+  const counted = await countUnderWay(platform.db, merchantId);
+  expect(counted.map(({ kind, count }) => [kind, count])).toEqual([
+    ['charge', 2],
+    ['payment', 1],
+    ['sweep', 1],
+  ]);
 });

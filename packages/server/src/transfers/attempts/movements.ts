@@ -2,7 +2,7 @@ import type { Asset } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { KeyRef, Movement } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { mandateOf, permitOf, storedMandate, storedPermit } from '../charges/charges.ts';
 import type { AttemptRow } from '../queries.ts';
 import type { StoredMovement } from '../tables.ts';
@@ -24,6 +24,7 @@ export const isFill = (attempt: Pick<AttemptRow, 'item_ids' | 'attempt_id' | 'mo
 export function movementOf({ movement }: Pick<AttemptRow, 'movement'>): Movement {
   if (movement === null) return { kind: 'fill' };
   if ('amount' in movement) return { ...movement, amount: BigInt(movement.amount) };
+  if ('staked' in movement) return { ...movement, staked: BigInt(movement.staked) };
   if (!('mandate' in movement)) return movement;
   const { permit, ...rest } = movement;
   const mandate = mandateOf(movement.mandate);
@@ -32,6 +33,7 @@ export function movementOf({ movement }: Pick<AttemptRow, 'movement'>): Movement
 
 function storedMovement(movement: Exclude<Movement, { kind: 'fill' }>): StoredMovement {
   if ('amount' in movement) return { ...movement, amount: String(movement.amount) };
+  if ('staked' in movement) return { ...movement, staked: String(movement.staked) };
   if (!('mandate' in movement)) return movement;
   const { permit, ...rest } = movement;
   const mandate = storedMandate(movement.mandate);
@@ -105,6 +107,7 @@ export async function readUnderWay(
     unpriced: string;
     outgoing: string;
     approving: boolean;
+    lending: boolean;
     gas: string;
   }>`
     with live as materialized (
@@ -123,6 +126,8 @@ export async function readUnderWay(
         join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.id and t.charge is null
         where own.currency = ${currency}) as outgoing,
       exists (select from own where movement ->> 'kind' = 'approve' and movement ->> 'asset' = ${currency}) as approving,
+      exists (select from live where movement ->> 'kind' in ('lend', 'unlend')
+        and movement ->> 'to' = ${gasTo ?? null}::text) as lending,
       (select coalesce(sum((movement ->> 'amount')::numeric), 0)::text from live
         where movement ->> 'kind' = 'gas' and status <> 'failed' and movement ->> 'to' is not distinct from ${gasTo ?? null}::text) as gas`.execute(
     tx,
@@ -134,6 +139,7 @@ export async function readUnderWay(
     unpriced: BigInt(row.unpriced),
     outgoing: BigInt(row.outgoing),
     isApproving: row.approving,
+    isLending: row.lending,
     gas: BigInt(row.gas),
   };
 }
@@ -196,19 +202,35 @@ async function isMoving(
   return rows.length > 0;
 }
 
+/** The wallets of a merchant to which the tank lends something, or takes it back. */
+export async function listLoans(db: Db, merchantId: string, tank: Wallet): Promise<Set<KeyRef>> {
+  const { network, sender } = tank;
+  const { rows } = await sql<{ to: KeyRef }>`
+    select movement ->> 'to' as to from transfer_attempt
+    where merchant_id = ${merchantId} and network = ${network} and sender = ${sender} and ${notInBlock(tank)}
+      and status in ('reserved', 'signed', 'sent') and movement ->> 'kind' in ('lend', 'unlend')
+    union
+    select movement ->> 'to' from transfer_attempt
+    where merchant_id = ${merchantId} and network = ${network} and sender = ${sender}
+      and ${decidedSince(tank)} and movement ->> 'kind' in ('lend', 'unlend')`.execute(db);
+  return new Set(rows.map(({ to }) => to));
+}
+
 /** What transactions of the gas tank on their way can still take, for all merchants. */
 export interface TankUse {
   /** The most that they can cost and give away. */
   tankSpending: bigint;
   /** Of that, what other wallets are given. */
   topUps: bigint;
+  /** Stake that is lent. */
+  lending: bigint;
 }
 
-export const NO_TANK_USE: TankUse = { tankSpending: 0n, topUps: 0n };
+export const NO_TANK_USE: TankUse = { tankSpending: 0n, topUps: 0n, lending: 0n };
 
 /** @param dearest what one without a price is counted as */
 export async function readTankUse(tx: Tx, tank: Wallet, dearest: bigint): Promise<TankUse> {
-  const { rows } = await sql<{ spending: string; top_ups: string }>`
+  const { rows } = await sql<{ spending: string; top_ups: string; lending: string }>`
     with live as (
       select * from transfer_attempt
       where key_ref = 'tank' and network = ${tank.network} and sender = ${tank.sender}
@@ -221,13 +243,20 @@ export async function readTankUse(tx: Tx, tank: Wallet, dearest: bigint): Promis
       coalesce(sum(coalesce(${COST}, ${String(dearest)}::numeric)
         + case when status = 'failed' then 0 else coalesce((movement ->> 'amount')::numeric, 0) end), 0)::text as spending,
       coalesce(sum((movement ->> 'amount')::numeric)
-        filter (where movement ->> 'kind' = 'gas' and status in ('reserved', 'signed', 'sent')), 0)::text as top_ups
+        filter (where movement ->> 'kind' = 'gas' and status in ('reserved', 'signed', 'sent')), 0)::text as top_ups,
+      coalesce(sum((movement ->> 'staked')::numeric)
+        filter (where movement ->> 'kind' = 'lend' and status <> 'failed'), 0)::text as lending
     from live`.execute(tx);
-  return { tankSpending: BigInt(rows[0]?.spending ?? 0), topUps: BigInt(rows[0]?.top_ups ?? 0) };
+  const [row] = rows;
+  return {
+    tankSpending: BigInt(row?.spending ?? 0),
+    topUps: BigInt(row?.top_ups ?? 0),
+    lending: BigInt(row?.lending ?? 0),
+  };
 }
 
 /** Of a tank that pays for all transactions, those that were reserved so long ago and are not signed wait for people: they are left out. */
-const RESERVED_SECONDS = 120;
+export const RESERVED_SECONDS = 120;
 
 /** As `tankSpending`, of a tank that pays for all transactions of the network, where they have no sequences. */
 export async function sumPaidByTank(
@@ -239,7 +268,9 @@ export async function sumPaidByTank(
     select coalesce(sum(coalesce(fee_limit, ${String(dearest)}::numeric)), 0)::text as spending
     from transfer_attempt
     where network = ${network} and fee_payer = ${sender} and status in ('reserved', 'signed', 'sent')
-      and (status <> 'reserved' or created_at > ${nowSeconds - RESERVED_SECONDS})`.execute(tx);
+      and (status <> 'reserved' or coalesce(share_at, created_at) > ${nowSeconds - RESERVED_SECONDS})`.execute(
+    tx,
+  );
   return BigInt(rows[0]?.spending ?? 0);
 }
 

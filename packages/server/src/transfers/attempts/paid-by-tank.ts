@@ -1,4 +1,5 @@
 import type { PaidByTank, Precheck } from '../../chains/port/index.ts';
+import { largestOf } from '../../platform/amounts.ts';
 
 // Where the gas tank pays for all transactions, none is signed that it cannot pay: no block would take it, it would expire, and
 // the signer counts what it has signed for an item. And recipients keep what it costs to open their accounts, so that has a
@@ -85,5 +86,5 @@ export function dearestPaid(
   itemsMax: number,
 ): bigint {
   const payment = paidByTank === null ? 0n : paidByTank.fee + paidByTank.opening * BigInt(itemsMax);
-  return fees.reduce((most, fee) => (fee > most ? fee : most), payment);
+  return largestOf([payment, ...fees]);
 }

@@ -14,7 +14,7 @@ const READY: Precheck = {
   tank: { address: '0x', native: 1_000_000n, nextSequence: 0n },
   paidByTank: null,
 };
-const NOTHING = { fees: 0n, unpriced: 0n, outgoing: 0n, isApproving: false, gas: 0n };
+const NOTHING = { fees: 0n, unpriced: 0n, outgoing: 0n, isApproving: false, isLending: false, gas: 0n };
 
 function payment(precheck: Partial<Precheck> = {}, others: Partial<PaymentNeeds> = {}) {
   return nextPaymentStep({
@@ -24,6 +24,7 @@ function payment(precheck: Partial<Precheck> = {}, others: Partial<PaymentNeeds>
     underWay: NOTHING,
     tankSpending: 0n,
     topUps: 0n,
+    lending: 0n,
     limits: { gasCeiling: 5_000n, allowance: 2_000n },
     ...others,
   });
@@ -47,6 +48,11 @@ test('what other transactions of the wallet may take is not there any more', () 
   expect(taking(201n)).toMatchObject({ movement: { kind: 'gas' } });
   expect(taking(0n, 2n)).toEqual({ do: 'send' });
   expect(taking(0n, 3n)).toMatchObject({ movement: { kind: 'gas' } });
+  // What pays for this one without coins, another one may use up.
+  const reserved = (native: bigint) =>
+    payment({ native, fees: [4n], dearest: 100n }, { underWay: { ...NOTHING, unpriced: 1n } });
+  expect(reserved(104n)).toEqual({ do: 'send' });
+  expect(reserved(103n)).toMatchObject({ movement: { kind: 'gas' } });
   const drawing = (outgoing: bigint) => payment({ allowance: 900n }, { underWay: { ...NOTHING, outgoing } });
   expect(drawing(400n)).toEqual({ do: 'send' });
   expect(drawing(401n)).toMatchObject({ movement: { kind: 'approve' } });
@@ -64,6 +70,7 @@ test('what is signed gets its ether whatever its token refuses by now, and while
         underWay: { ...NOTHING, fees, unpriced, gas, isApproving },
         tankSpending: 0n,
         topUps: 0n,
+        lending: 0n,
         limits: { gasCeiling, allowance: 0n },
       });
       const needed = fees + 30n * unpriced;

@@ -1,5 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import type { Movement, Precheck } from '../../chains/port/index.ts';
+import { largestOf, totalOf } from '../../platform/amounts.ts';
+import { isLoanInUse, type LendingWait, lendStep } from './lending.ts';
 import { type TankWait, tankWait } from './paid-by-tank.ts';
 
 // What a wallet must have before a payment takes a sequence: ether for the fees, an allowance for the payout contract, the
@@ -14,6 +16,8 @@ export interface MovementsUnderWay {
   /** What they take of the token. */
   outgoing: bigint;
   isApproving: boolean;
+  /** The tank lends the wallet something, or takes it back. */
+  isLending: boolean;
   /** Ether for the wallet. */
   gas: bigint;
 }
@@ -26,6 +30,10 @@ export interface ReadinessLimits {
   allowance: bigint;
   /** Nothing above what is missing: what a deposit address does not use stays there. */
   isExact?: boolean;
+  /** It has waited so long that nothing is lent for it any more. */
+  isLate?: boolean;
+  /** The most that the gas tank may have lent at a time, whomever to. */
+  lentMost?: bigint;
   /** What is left of the merchant's day of top-ups; undefined: there is no such limit, or the answer is not the last one. */
   dayLeft?: bigint | undefined;
 }
@@ -43,6 +51,7 @@ export type WaitReason =
   | 'top_up_refused'
   | TopUpWait
   | TankWait
+  | LendingWait
   | 'other_operator'
   | 'call_reverts'
   | NonNullable<Precheck['refused']>;
@@ -66,10 +75,11 @@ export interface PaymentNeeds {
   /** What the gas tank's transactions can still cost, and what of that other wallets get. */
   tankSpending: bigint;
   topUps: bigint;
+  /** Stake that the gas tank is about to lend. */
+  lending: bigint;
   limits: ReadinessLimits;
 }
 
-const sum = (list: readonly bigint[]) => list.reduce((total, one) => total + one, 0n);
 export const wait = (reason: WaitReason): Waiting => ({ do: 'wait', reason });
 
 /** The next step towards payments from a hot wallet. */
@@ -78,14 +88,20 @@ export function nextPaymentStep(needs: PaymentNeeds): PaymentStep {
   if (precheck.refused !== null) return wait(precheck.refused);
   // An approval replaces the allowance: payments behind one would find another than the one that was read.
   if (underWay.isApproving) return wait('wait_approval');
+  // What is seen now may be gone by the time of the block, or not be seen yet.
+  if (underWay.isLending || isLoanInUse(needs)) return wait('wait_lent');
   const { allowance, fees, movementFees } = precheck;
   const isShort = allowance !== null && allowance - underWay.outgoing < amount;
   // USDT goes from one allowance to another by way of 0.
   const isByZero = isShort && asset === 'USDT' && allowance > 0n;
   const approvals = isShort ? (isByZero ? 2n : 1n) : 0n;
-  const dearest = fees.reduce((most, fee) => (fee > most ? fee : most), movementFees.approve);
-  const needed = underWay.fees + underWay.unpriced * dearest + sum(fees) + approvals * movementFees.approve;
-  if (precheck.native < needed) return gasStep(needs, needed);
+  const dearest = largestOf([precheck.dearest ?? 0n, movementFees.approve, ...fees]);
+  const needed =
+    underWay.fees + underWay.unpriced * dearest + totalOf(fees) + approvals * movementFees.approve;
+  if (precheck.native < needed) {
+    const step = lendStep(needs, needed);
+    return step.do === 'coins' ? gasStep(needs, step.needed) : step;
+  }
   if (!isShort) return { do: 'send' };
   const wanted = amount > limits.allowance ? amount : limits.allowance;
   return { do: 'move', by: 'hot', movement: { kind: 'approve', asset, amount: isByZero ? 0n : wanted } };
@@ -171,7 +187,7 @@ export function nextSweepStep({ precheck, isDeploying, tankSpending }: SweepNeed
     if (left < precheck.movementFees.deploy) return wait('tank_low');
     return { do: 'move', by: 'tank', movement: { kind: 'deploy', contract: 'sweep_delegate' } };
   }
-  const needed = sum(precheck.fees);
+  const needed = totalOf(precheck.fees);
   if (left >= needed) return { do: 'send' };
   // A tank that pays for everything has payments on their way that may cost less.
   const { native } = precheck.tank;

@@ -19,6 +19,7 @@ import {
   type WalletCounts,
 } from '../wallets/wallet-queries.ts';
 import { writeUnsent } from './abandon-attempt.ts';
+import { takeUpAttempts } from './given-way.ts';
 import { selectPaidByTank, type TankBudget, tankCostOf } from './paid-by-tank.ts';
 import type { WaitReason } from './readiness.ts';
 
@@ -138,15 +139,18 @@ async function reserveFrom(
   const next = await lockWallet(tx, wallet);
   // Swept coins would only join those that the token keeps where they are.
   if (precheck !== null && precheck.refused !== null) return { ...none, waitsFor: precheck.refused };
-  const { groups, isShort, isHolding } = context.isCharge
-    ? { groups: transfers.map((charge) => [charge]), isShort: false, isHolding: false }
-    : selectPayable(transfers, {
-        coins: await availableCoins(tx, context, wallet, first),
-        reverting: precheck?.reverting,
-        maxItemsPerTx: context.chain.capabilities.maxItemsPerTx,
-      });
-  const held: WaitReason | undefined = isHolding ? 'call_reverts' : undefined;
   const number = (list: readonly Unnumbered[]) => numberAttempts(tx, wallet, { next, attempts: list });
+  if (context.isCharge) {
+    const { nowSeconds } = context;
+    const unnumberedYet = await takeUpAttempts(tx, wallet, { charges: transfers, nowSeconds });
+    return { ...none, attempts: await number(unnumberedYet.map((charge) => unnumbered([charge]))) };
+  }
+  const { groups, isShort, isHolding } = selectPayable(transfers, {
+    coins: await availableCoins(tx, context, wallet, first),
+    reverting: precheck?.reverting,
+    maxItemsPerTx: context.chain.capabilities.maxItemsPerTx,
+  });
+  const held: WaitReason | undefined = isHolding ? 'call_reverts' : undefined;
   if (precheck !== null && budget !== undefined) {
     const { paid, waitsFor = held, left } = payByTank(precheck, budget, groups);
     return { attempts: await number(paid), waitsFor, isShort, budget: left };

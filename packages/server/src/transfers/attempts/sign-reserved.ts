@@ -1,3 +1,4 @@
+import { ChargeRefused, UnservedMandate } from '../../chains/charges/index.ts';
 import {
   type Authority,
   depositIndexOf,
@@ -21,20 +22,23 @@ import {
   type TransferRow,
 } from '../queries.ts';
 import { callForEach, type SendContext } from '../send-context.ts';
-import { isPausing, judgeUnbuildable } from '../states.ts';
+import { isPausing, judgeRefused, judgeUnbuildable } from '../states.ts';
 import { assertNoticed, keyOfSender } from '../wallets/present-wallet.ts';
 import { attemptsBefore } from '../wallets/wallet-queries.ts';
 import { abandonWithTransfers, lockWalletOf } from './abandon-attempt.ts';
 import { type BlockedAttempt, stepAside } from './blocked-attempts.ts';
+import { letOthersTry } from './given-way.ts';
+import { holdShare } from './hold-share.ts';
 import { isFill, movementOf, paysNobody } from './movements.ts';
 
-/** Wallets are locked in one order: the hot wallet, then the gas tank. */
+/** Wallets are locked in one order, as where attempts are reserved: by their addresses, and then the gas tank. */
 const byWallet = (a: AttemptRow, b: AttemptRow) =>
-  a.key_ref < b.key_ref ? -1 : Number(a.key_ref > b.key_ref);
+  Number(a.key_ref === TANK_KEY_REF) - Number(b.key_ref === TANK_KEY_REF) ||
+  (a.sender < b.sender ? -1 : Number(a.sender > b.sender));
 
 type Built =
   | { attempt: AttemptRow; signed: SignedTx }
-  | { attempt: AttemptRow; fault: UnbuildableTransfer }
+  | { attempt: AttemptRow; fault: UnbuildableTransfer | ChargeRefused }
   | BlockedAttempt;
 
 /** How far the signatures got. */
@@ -62,9 +66,10 @@ export async function signReserved(context: SendContext): Promise<Signatures> {
   // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
   // of this database. Another attempt would then pay the rest of a batch twice.
   const unsigned = open.filter(({ status }) => status === 'reserved');
-  const reserved = unsigned.filter((attempt) => !isPausing(timesOf(attempt), nowSeconds)).toSorted(byWallet);
+  const due = unsigned.filter((attempt) => !isPausing(timesOf(attempt), nowSeconds)).toSorted(byWallet);
+  const { ready: reserved, blocked: short } = await holdShare(context, due);
   const arePausing = reserved.length < unsigned.length;
-  if (reserved.length === 0) return { blocked: undefined, arePausing };
+  if (reserved.length === 0) return { blocked: short, arePausing };
   await assertNoticed(deps.db, context);
   const built = await callForEach(context, reserved, (attempt) =>
     build(context, { attempt, history }, transfers),
@@ -74,16 +79,21 @@ export async function signReserved(context: SendContext): Promise<Signatures> {
   await run.step(async (tx) => {
     await assertSameHistory(tx);
     for (const one of built) if ('fault' in one) await abandonUnbuildable(tx, context, one, transfers);
-    const signed = built.flatMap((one) =>
-      'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
+    const signed = built.flatMap((one) => ('signed' in one ? [one] : []));
+    await storeSigned(
+      tx,
+      merchant.merchantId,
+      signed.map((one) => ({ attemptId: one.attempt.attempt_id, signed: one.signed })),
     );
-    await storeSigned(tx, merchant.merchantId, signed);
     await stepAside(tx, context, blocked, transfers);
+    const attempts = signed.map(({ attempt }) => attempt);
+    if (context.isCharge) await letOthersTry(tx, context, attempts, transfers);
     crashPoint('store.before-commit');
   });
   crashPoint('store.after-commit');
   await keepSignerJournal(deps.db, deps.chains, merchant);
-  return { blocked: decidingRefusal(blocked.map((one) => one.blocked)), arePausing };
+  const refusals = blocked.map((one) => one.blocked);
+  return { blocked: decidingRefusal(short === undefined ? refusals : [...refusals, short]), arePausing };
 }
 
 const timesOf = ({ refused_at: refusedAt, created_at: createdAt }: AttemptRow) => ({
@@ -100,9 +110,12 @@ async function build(
     return { attempt, signed: await buildAttempt(context, { attempt, history }, transfers) };
   } catch (error) {
     if (error instanceof SigningBlocked) return { attempt, blocked: error };
+    if (error instanceof UnservedMandate)
+      return { attempt, blocked: new SigningBlocked(attempt.network, 'policy', error.message) };
     // A fill that cannot be built is a bug and fails the job. So does a transaction of a deposit address, which has no gas.
     const isUnfillable = isFill(attempt) || depositIndexOf(attempt.key_ref) !== null;
-    if (!(error instanceof UnbuildableTransfer) || isUnfillable) throw error;
+    const isFault = error instanceof UnbuildableTransfer || error instanceof ChargeRefused;
+    if (!isFault || isUnfillable) throw error;
     const { attempt_id: attemptId, group_id: groupId } = attempt;
     const fields = { attempt_id: attemptId, group_id: groupId, err: error };
     context.deps.log.error(fields, 'a transaction cannot be built');
@@ -113,13 +126,16 @@ async function build(
 async function abandonUnbuildable(
   tx: Tx,
   context: SendContext,
-  { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer },
+  { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer | ChargeRefused },
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const { isCharge } = context;
   const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
   const carried = transferIds.map((transferId) => ({ transferId, isCharge }));
-  const verdicts = judgeUnbuildable(carried, fault.message);
+  const verdicts =
+    fault instanceof ChargeRefused
+      ? judgeRefused(transferIds, fault)
+      : judgeUnbuildable(carried, fault.message);
   await lockWalletOf(tx, attempt);
   await abandonWithTransfers(tx, context, { attempt, verdicts, detail: fault.message }, transfers);
 }
@@ -128,7 +144,7 @@ async function abandonUnbuildable(
  * Builds and signs an attempt.
  *
  * @param transfers those of its group
- * @throws UnbuildableTransfer, SigningRefused, SigningBlocked, WalletRotated, ChainUnavailable
+ * @throws UnbuildableTransfer, ChargeRefused, SigningRefused, SigningBlocked, WalletRotated, ChainUnavailable
  */
 export async function buildAttempt(
   { deps, merchant, chain, isCharge }: SendContext,

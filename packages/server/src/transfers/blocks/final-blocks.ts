@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { ChainRegistry } from '../../chains/index.ts';
-import type { Chain } from '../../chains/port/index.ts';
+import type { Chain, Freshness } from '../../chains/port/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { crashPoint, enqueue } from '../../platform/jobs/index.ts';
 import type { Platform } from '../../platform/platform.ts';
@@ -9,8 +9,8 @@ import { auditJobAt } from './audit-job.ts';
 import { type FinalBlock, listFinalBlocks, markReplaced, recordFinalBlock } from './final-block-queries.ts';
 import { stopNetwork } from './network-stops.ts';
 
-// A block's hash covers all blocks before it. The hashes of the newest final blocks are stored, so that one read shows
-// whether any final block has changed since.
+// A block's hash covers all blocks before it. The hashes of the newest final blocks are stored, so that one read, of the newest of them, shows
+// whether any has changed since; the others then show how far back.
 
 export interface CheckDeps extends Pick<Platform, 'db' | 'clock' | 'log'> {
   chains: ChainRegistry;
@@ -27,14 +27,14 @@ interface Owner {
  * one transaction.
  *
  * @param newest height of a final block to record; call this before booking anything up to it
- * @param now the chain is read after the call: do so before something new is sent
+ * @param freshness `now` before something new is sent (`recent`)
  * @returns false where final blocks were replaced
  * @throws ChainUnavailable
  */
 export async function checkFinalBlocks(
   deps: CheckDeps,
   owner: Owner,
-  { network, newest, now }: { network: Network; newest?: bigint; now?: 'now' },
+  { network, newest, freshness }: { network: Network; newest?: bigint; freshness?: Freshness },
 ): Promise<boolean> {
   const { merchantId } = owner;
   const chain = deps.chains.of(owner, network);
@@ -43,9 +43,8 @@ export async function checkFinalBlocks(
     const intact = known.filter(({ isReplaced }) => !isReplaced);
     const isNew = newest !== undefined && !intact.some(({ height }) => height >= newest);
     if (intact.length === 0 && !isNew) return true;
-    const heights = intact.map(({ height }) => height);
-    const hashes = await chain.blockHashes(isNew ? [...heights, newest] : heights, now);
-    const replaced = await confirmReplaced(chain, replacedOf(intact, hashes));
+    const hashes = await readHashes(chain, intact, { more: isNew ? [newest] : [], freshness });
+    const replaced = replacedOf(intact, hashes);
     if (replaced.length > 0) {
       await stopAndAudit(deps, owner, { network, replaced });
       return false;
@@ -74,16 +73,19 @@ function replacedOf(known: readonly FinalBlock[], hashes: Hashes): FinalBlock[] 
   });
 }
 
-/** Reads the hashes once more, as a single answer may be wrong. */
-async function confirmReplaced(chain: Chain, blocks: readonly FinalBlock[]): Promise<FinalBlock[]> {
-  if (blocks.length === 0) return [];
-  return replacedOf(
-    blocks,
-    await chain.blockHashes(
-      blocks.map(({ height }) => height),
-      'now',
-    ),
-  );
+/**
+ * Of the newest recorded block, which stands for those below it, and of `more`. Where the chain does not plainly show it, of all of them, read
+ * once more: a single answer may be wrong, or older than what another process has recorded.
+ */
+async function readHashes(
+  chain: Chain,
+  intact: readonly FinalBlock[],
+  { more, freshness }: { more: readonly bigint[]; freshness: Freshness | undefined },
+): Promise<Hashes> {
+  const [newest] = intact;
+  const hashes = await chain.blockHashes(newest === undefined ? more : [newest.height, ...more], freshness);
+  if (newest === undefined || hashes.get(newest.height) === newest.hash) return hashes;
+  return await chain.blockHashes([...intact.map(({ height }) => height), ...more], 'now');
 }
 
 async function stopAndAudit(

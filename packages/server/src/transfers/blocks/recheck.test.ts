@@ -11,6 +11,7 @@ const capabilities = {
   prechecksCharges: false,
   sweepsPerTx: 0,
   confirmations: { final: 3, early: null },
+  lendsStake: false,
   callsAtOnce: 4,
 };
 const items = fc

@@ -1,7 +1,10 @@
+import { UnservedMandate } from '../../chains/charges/index.ts';
 import {
   type Chain,
+  ChainUnavailable,
   type ChargesPrecheck,
   type SignedMandate,
+  SigningBlocked,
   UnbuildableTransfer,
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
@@ -77,13 +80,15 @@ const signedMandateOf = ({ mandate, signature, permit }: ActivationRow): SignedM
 async function readMandateOnChain(chain: Chain, activation: ActivationRow) {
   const signed = signedMandateOf(activation);
   const hot = await readWallet(chain, HOT_KEY_REF);
-  const { states } = await chain.mandateStates([signed.mandate]);
-  const final = states[0]?.state ?? 'missing';
+  const [state] = (await chain.mandateStates([signed.mandate])).states;
+  if (state === undefined) throw new ChainUnavailable(chain.network, 'a mandate cannot be read');
+  const final = state.state;
   try {
     const request = { asset: activation.currency, charges: [], activation: signed };
     const precheck = await chain.precheckCharges(request);
     return { hot, final, precheck } satisfies Seen;
   } catch (error) {
+    if (error instanceof UnservedMandate) throw new SigningBlocked(chain.network, 'policy', error.message);
     if (!(error instanceof UnbuildableTransfer)) throw error;
     return { hot, final, precheck: 'signature_refused' } satisfies Seen;
   }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/index.ts';
 import { enqueue } from '../../platform/jobs/index.ts';
 import type { Merchant } from '../../stores/index.ts';
-import { lockQueued, type TransferRow, writeOutcomes } from '../queries.ts';
+import { lockQueuedAndHeld, type TransferRow, writeOutcomes } from '../queries.ts';
 import { decidedJob } from '../request-transfers.ts';
 import type { SendContext } from '../send-context.ts';
 import type { TransferFailure } from '../states.ts';
@@ -100,7 +100,7 @@ export async function failOutdatedCharges(
     one.status === 'queued' && (isSuspended(one, merchant) || isOutdated(one, nowSeconds));
   if (!transfers.some(isToEnd)) return transfers;
   await run.step(async (tx) => {
-    const queued = (await lockQueued(tx, merchant.merchantId, groupIds, nowSeconds)).filter(isToEnd);
+    const queued = (await lockQueuedAndHeld(tx, merchant.merchantId, groupIds)).filter(isToEnd);
     const now = { seconds: nowSeconds, realMs: deps.clock.nowMs() };
     const suspended = queued.filter((one) => isSuspended(one, merchant));
     await failQueued(tx, suspended, SUSPENDED, now);

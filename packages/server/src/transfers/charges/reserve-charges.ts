@@ -1,9 +1,11 @@
-import { type ChargesPrecheck, UnbuildableTransfer } from '../../chains/port/index.ts';
+import { UnservedMandate } from '../../chains/charges/index.ts';
+import { type ChargesPrecheck, SigningBlocked, UnbuildableTransfer } from '../../chains/port/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { crashPoint } from '../../platform/jobs/index.ts';
 import { writeUnsent } from '../attempts/abandon-attempt.ts';
 import { type ChargeVerdict, judgeCharge, nextChargeStep } from '../attempts/charge-readiness.ts';
+import { takeUpAttempts } from '../attempts/given-way.ts';
 import { reserveMovement } from '../attempts/movements.ts';
 import {
   failUnpayable,
@@ -38,7 +40,7 @@ export async function reserveCharges(
   context: SendContext,
   queued: readonly TransferRow[],
 ): Promise<Reserved> {
-  if (!context.chain.capabilities.prechecksCharges) return await reserveAttempts(context, queued);
+  if (!context.chain.capabilities.prechecksCharges) return await reserveUnchecked(context, queued);
   const hot = await readWallet(context.chain, HOT_KEY_REF);
   const precheck = await readPrecheck(context, queued.filter(isCharge));
   if (precheck === null) return await reserveAttempts(context, queued);
@@ -62,7 +64,32 @@ export async function reserveCharges(
   return reserved;
 }
 
-/** @returns a string where none of them can be built. One that cannot, among others, makes each run alone. */
+/** Where a charge is not tried beforehand: what the token lets nobody move into our wallet is no failure of a payer's, and waits as payouts do. */
+async function reserveUnchecked(context: SendContext, queued: readonly TransferRow[]): Promise<Reserved> {
+  const refused = await readRefusal(context, queued);
+  if (refused !== null) return { reached: 'waiting', waitsFor: refused };
+  return await reserveAttempts(context, queued);
+}
+
+/** As of whatever is moved into the hot wallet. A token that the network has not is found out as each charge is built. */
+async function readRefusal(
+  { chain }: SendContext,
+  [first]: readonly TransferRow[],
+): Promise<ChargesPrecheck['refused']> {
+  if (first === undefined) return null;
+  try {
+    const precheck = await chain.precheck({ kind: 'sweeps', asset: first.currency, transactions: [] });
+    return precheck?.refused ?? null;
+  } catch (error) {
+    if (!(error instanceof UnbuildableTransfer)) throw error;
+    return null;
+  }
+}
+
+/**
+ * @returns a string where none of them can be built. One that cannot, among others, makes each run alone.
+ * @throws SigningBlocked where what charged by its mandate is not configured any more
+ */
 async function readPrecheck(
   { chain }: SendContext,
   charges: readonly Charge[],
@@ -78,6 +105,7 @@ async function readPrecheck(
     return await chain.precheckCharges({ asset: first.currency, charges: asked });
   } catch (error) {
     if (!(error instanceof UnbuildableTransfer) || others.length > 0) throw error;
+    if (error instanceof UnservedMandate) throw new SigningBlocked(first.network, 'policy', error.message);
     return error.message;
   }
 }
@@ -133,7 +161,9 @@ async function sendAffordable(
     return { waitsFor: movement.kind === 'gas' ? 'wait_gas' : 'wait_account' };
   }
   const next = await lockWallet(tx, hot);
-  const attempts = ready.slice(0, step.count).map((charge) => ({ attemptId: newId(), transfers: [charge] }));
-  await insertAttempts(tx, await numberAttempts(tx, hot, { next, attempts }), context.nowSeconds);
+  const { nowSeconds } = context;
+  const rest = await takeUpAttempts(tx, hot, { charges: ready.slice(0, step.count), nowSeconds });
+  const attempts = rest.map((charge) => ({ attemptId: newId(), transfers: [charge] }));
+  await insertAttempts(tx, await numberAttempts(tx, hot, { next, attempts }), nowSeconds);
   return step.count < ready.length ? { waitsFor: 'wait_gas' } : {};
 }

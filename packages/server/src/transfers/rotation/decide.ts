@@ -6,6 +6,7 @@ import type {
   RotatedWallet,
   RotationFacts,
 } from '../../chains/port/index.ts';
+import { largestOf } from '../../platform/amounts.ts';
 import { boundTopUp, type TopUpWait } from '../attempts/readiness.ts';
 import { REPLACE_AFTER_SECONDS, secondsSince } from '../states.ts';
 
@@ -318,7 +319,7 @@ function giveGas(
   // A quarter more, as fees rise while it is on its way; and never less than sending it may cost, or a quarter of what was given: who
   // takes so little each time that another top-up is wanted has only some forty of them.
   const given = limits.given.get(to) ?? 0n;
-  const wanted = least(most((missing * 5n) / 4n, facts.fees.plain, given / 4n), room);
+  const wanted = least(largestOf([(missing * 5n) / 4n, facts.fees.plain, given / 4n]), room);
   const { tank, fees } = facts;
   const { topUps } = limits;
   const { amount, waitsFor } = boundTopUp({ tank, topUps, fee: fees.plain }, { asked: wanted, missing });
@@ -327,7 +328,6 @@ function giveGas(
 }
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
-const most = (...list: readonly bigint[]) => list.reduce((a, b) => (a > b ? a : b));
 
 function fromTank(
   { tank }: GasFacts,

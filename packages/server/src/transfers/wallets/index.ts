@@ -2,3 +2,4 @@ export { cancelQueued, listQueuedFromDeposits, sumPendingFromDeposit } from './d
 export { listTanks, storeTank } from './gas-tank.ts';
 export { orderTopUp } from './top-up.ts';
 export { countUnderWay, type UnderWay } from './under-way.ts';
+export { wakeBorrowers } from './wake-borrowers.ts';

@@ -2,12 +2,14 @@ import {
   type DepositKeyRef,
   depositIndexOf,
   type KeyRef,
+  type Movement,
   type Precheck,
   UnbuildableTransfer,
 } from '../../chains/port/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
 import { isTankHeld } from '../attempts/blocked-attempts.ts';
+import { isLate } from '../attempts/lending.ts';
 import { NO_TANK_USE, readTankUse, readUnderWay, reserveMovement } from '../attempts/movements.ts';
 import {
   nextPaymentStep,
@@ -152,7 +154,7 @@ interface Stepping {
   precheck: Precheck;
   amount: bigint;
   /** The group that needs it, the token, and the key of the wallet. */
-  of: Pick<TransferRow, 'network' | 'currency' | 'group_id' | 'key_ref'>;
+  of: Pick<TransferRow, 'network' | 'currency' | 'group_id' | 'key_ref' | 'created_at'>;
 }
 
 type Due = Stepping['of'] & Pick<TransferRow, 'amount'>;
@@ -183,6 +185,8 @@ async function takeStep(
       gasCeiling: nativeCeiling(settings, network),
       allowance: settings.allowance,
       isExact: deposit !== undefined,
+      isLate: isLate(of, context.nowSeconds),
+      lentMost: settings.trxLent,
     },
   };
   // The gas tank, which all merchants share, is locked only where it has to move something. What it spends otherwise can only
@@ -191,7 +195,8 @@ async function takeStep(
   if (step.do === 'move' && step.by === 'tank') {
     await lockWallet(tx, tank);
     const { nowSeconds } = context;
-    if (await isTankHeld(tx, { merchantId, network, nowSeconds })) return 'top_up_refused';
+    const asked = { merchantId, network, nowSeconds, isForDeposit: deposit !== undefined };
+    if (await isTankHeld(tx, asked)) return 'top_up_refused';
     const use = await readTankUse(tx, tank, dearestOfTank(precheck));
     const dayLeft = await readDayLeft(tx, settings, { merchantId, network, nowSeconds });
     step = decide({ ...needs, limits: { ...needs.limits, dayLeft }, ...use });
@@ -204,8 +209,10 @@ async function takeStep(
   const mover = by === 'tank' ? { keyRef: TANK_KEY_REF, wallet: tank } : { keyRef: of.key_ref, wallet };
   const order = { merchantId, groupId, currency: asset, movement, ...mover };
   await reserveMovement(tx, order, context.nowSeconds);
-  return movement.kind === 'gas' ? 'wait_gas' : 'wait_approval';
+  return WAITS_FOR[movement.kind] ?? 'wait_approval';
 }
+
+const WAITS_FOR: Partial<Record<Movement['kind'], WaitReason>> = { gas: 'wait_gas', lend: 'wait_lent' };
 
 /** The deposit address that sends, and is given coins for it; undefined: a hot wallet. */
 const depositOf = (keyRef: KeyRef): DepositKeyRef | undefined => {

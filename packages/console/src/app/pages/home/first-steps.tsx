@@ -51,12 +51,13 @@ function StepLine({
   );
 }
 
-/** The first hour: gone once everything is done, or once the person says so on this browser. */
+/** The first hour, for those who set the store up: gone once everything is done, or once the person says so on this browser. */
 export function FirstStepsList({ steps }: { steps: FirstSteps }) {
   const { store } = usePlace();
+  const isTheirs = [useMay('edit_keys'), useMay('manage_users')].includes(true);
   const kept = `florin-first-steps-${store}`;
   const [isGone, setGone] = useState(localStorage.getItem(kept) !== null);
-  if (isGone || STEPS.every(({ name }) => steps[name])) return null;
+  if (!isTheirs || isGone || STEPS.every(({ name }) => steps[name])) return null;
   const dismiss = () => {
     localStorage.setItem(kept, 'gone');
     setGone(true);

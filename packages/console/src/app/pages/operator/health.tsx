@@ -2,7 +2,7 @@ import { Alert, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api.ts';
 import { Facts, Section } from '../../detail.tsx';
-import { CopyId, IsoTime, NETWORK_NAMES, Status, wordsOf } from '../../format.tsx';
+import { CopyId, IsoTime, NETWORK_NAMES, numbered, Status, wordsOf } from '../../format.tsx';
 import { type Column, Rows } from '../../list.tsx';
 import { usePlace } from '../../place.ts';
 import { Trouble } from '../../trouble.tsx';
@@ -55,7 +55,7 @@ function alarmsOf(state: Installation): string[] {
     ...unbalanced.map(({ currency, amount }) => `The ledger does not balance by ${amount} ${currency}.`),
     ...(comparison !== null && comparison.differences > 0
       ? [
-          `The last comparison with the chains found ${comparison.differences} differences: florin ledger verify names them.`,
+          `The last comparison with the chains found ${numbered(comparison.differences, 'difference')}: florin ledger verify says more.`,
         ]
       : []),
     ...(state.history_changed
@@ -67,7 +67,9 @@ function alarmsOf(state: Installation): string[] {
         : `Deposits on ${network} wait for final blocks: ${reason}.`,
     ),
     ...(state.workers === 0 ? ['No worker runs: nothing is sent, credited or delivered.'] : []),
-    ...(late > 0 ? [`${late} jobs are late by more than 5 seconds.`] : []),
+    ...(late > 0
+      ? [`${numbered(late, 'job')} ${late === 1 ? 'is' : 'are'} late by more than 5 seconds.`]
+      : []),
   ];
 }
 
@@ -133,7 +135,7 @@ function State({ state }: { state: Installation }) {
       {alarms.length === 0 && (
         <Alert color="green" variant="outline" title="Nothing needs you">
           <Text size="sm">
-            As of <IsoTime at={state.at} />; {state.workers} workers run.
+            As of <IsoTime at={state.at} />; {numbered(state.workers, 'worker runs', 'workers run')}.
           </Text>
         </Alert>
       )}

@@ -2,10 +2,10 @@ import { Alert, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Action } from '../../detail.tsx';
-import { textOf } from '../../form.ts';
+import { emailOf, textOf } from '../../form.ts';
 import { type ErrorOf, FormDialog } from '../../form-dialog.tsx';
 import { CopyId, IsoTime, Status } from '../../format.tsx';
-import { Invitation, linkOf } from '../../invitation.tsx';
+import { type Invited, InvitedBy, invitedOf } from '../../invitation.tsx';
 import type { Column } from '../../list.tsx';
 import { WholeList } from '../../whole-list.tsx';
 import { OPERATOR, useOperates } from './place.ts';
@@ -20,7 +20,14 @@ interface Merchant {
 }
 
 const SEEN: readonly Column<Merchant>[] = [
-  { title: 'Name', cell: ({ name }) => name },
+  {
+    title: 'Name',
+    cell: ({ merchant_id, name }) => (
+      <Link to="/" search={{ merchant: merchant_id }}>
+        {name}
+      </Link>
+    ),
+  },
   { title: 'Mode', cell: ({ mode }) => <Status name={mode} /> },
   { title: 'Status', cell: ({ status }) => <Status name={status} /> },
   { title: 'Created', cell: ({ created_at }) => <IsoTime at={created_at} /> },
@@ -28,17 +35,18 @@ const SEEN: readonly Column<Merchant>[] = [
   {
     title: 'Money',
     cell: ({ merchant_id, name }) => (
-      <Link to={`/operator/merchants/${merchant_id}`} aria-label={`Statement of ${name}`}>
+      <Link to={`/operator/merchants/${merchant_id}`} aria-label={`Statement of ${name}`} className="whole">
         Statement
       </Link>
     ),
   },
 ];
 
+/** What was made or whom somebody invited. */
 interface Made {
-  merchant_id: string;
-  link_token: string | null;
   note: string | null;
+  /** Undefined: a form that was sent before, whose link was shown then. */
+  invited: Invited | undefined;
 }
 
 const MODES = [
@@ -85,32 +93,34 @@ const NewMerchant = ({ show }: { show: (made: Made) => void }) => (
         <EmailField errorOf={errorOf} />
       </>
     )}
-    send={(fields, formId) => ({
+    send={(fields) => ({
       path: `${OPERATOR}/merchants`,
-      idempotencyKey: formId,
       body: {
         name: textOf(fields, 'name'),
         mode: textOf(fields, 'mode'),
-        email: textOf(fields, 'email').trim(),
+        email: emailOf(fields),
       },
     })}
-    done={(answer) => show(answer as Made)}
+    done={(answer, fields) => {
+      const { note, link_token: token } = answer as { note: string | null; link_token: string | null };
+      show({ note, invited: token === null ? undefined : invitedOf(answer, emailOf(fields)) });
+    }}
   />
 );
 
-/** Makes another link, where the first one was lost or has expired. */
+/** Invites again, where the first link was lost or has expired. */
 const InviteOwner = ({ merchant_id, name, show }: Merchant & { show: (made: Made) => void }) => (
   <FormDialog
     label="Invite owner"
     title={`Invite the first owner of ${name}`}
-    submit="Make the link"
+    submit="Invite"
     names={['email']}
     fields={(errorOf) => <EmailField errorOf={errorOf} isFirst />}
     send={(fields) => ({
       path: `/console/api/merchants/${merchant_id}/users`,
-      body: { email: textOf(fields, 'email').trim(), role: 'owner' },
+      body: { email: emailOf(fields), role: 'owner' },
     })}
-    done={(answer) => show({ merchant_id, note: null, ...(answer as Pick<Made, 'link_token'>) })}
+    done={(answer, fields) => show({ note: null, invited: invitedOf(answer, emailOf(fields)) })}
   />
 );
 
@@ -123,12 +133,12 @@ function MadeNotice({ made, close }: { made: Made; close: () => void }) {
           <Text size="sm">{made.note}</Text>
         </Alert>
       )}
-      {made.link_token === null ? (
+      {made.invited === undefined ? (
         <Alert variant="outline" title="This was made before" role="status">
           <Text size="sm">The link was shown then. Where it was lost, invite the owner again.</Text>
         </Alert>
       ) : (
-        <Invitation link={linkOf(made)} close={close} />
+        <InvitedBy invited={made.invited} close={close} />
       )}
     </>
   );

@@ -1,14 +1,15 @@
 import { Alert, Code, Group, Paper, Skeleton, Stack, Text, Textarea, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { call } from '../../api.ts';
 import { Action, Facts } from '../../detail.tsx';
 import { textOf } from '../../form.ts';
-import { FormDialog } from '../../form-dialog.tsx';
+import { FormDialog, Seen } from '../../form-dialog.tsx';
 import { IsoTime, NETWORK_NAMES } from '../../format.tsx';
 import { meQuery } from '../../session.ts';
 import { Trouble } from '../../trouble.tsx';
+import { Alone } from './alone.tsx';
 import { OPERATOR, useOperates } from './place.ts';
+import { RunningParts } from './running.tsx';
 
 const PATH = `${OPERATOR}/networks`;
 
@@ -127,12 +128,6 @@ function Request({ chain, request }: { chain: StoppedChain; request: ResumeReque
   );
 }
 
-/** What stood on the page when the dialog was opened. */
-function Seen({ seen }: Pick<StoppedChain, 'seen'>) {
-  const [first] = useState(seen);
-  return <input type="hidden" name="seen" value={first} />;
-}
-
 const Ask = ({ network, seen }: StoppedChain) => (
   <FormDialog
     label="Ask to resume"
@@ -142,7 +137,7 @@ const Ask = ({ network, seen }: StoppedChain) => (
     names={['reason']}
     fields={(errorOf) => (
       <>
-        <Seen seen={seen} />
+        <Seen value={seen} />
         <Textarea
           name="reason"
           label="What you have found"
@@ -165,15 +160,14 @@ const Ask = ({ network, seen }: StoppedChain) => (
 
 const ALONE_COMMAND = 'npx florin networks resume';
 
-/** What a single operator can do: nobody else could confirm. */
-const Alone = ({ network }: { network: string }) => (
-  <Text size="sm">
-    You are the only operator, and two have to agree. Make another one (npx florin users invite, with --role
-    operator --installation), or let two approvers of the installation resume it where the database is:{' '}
+/** Shown where there is only one operator, as a second one would have to confirm. */
+const NoSecond = ({ network }: { network: string }) => (
+  <Alone who="You are the only operator">
+    two approvers of the installation resume it where the database is:{' '}
     <Code>
       {ALONE_COMMAND} {network} --as &quot;Ada Lovelace&quot;
     </Code>
-  </Text>
+  </Alone>
 );
 
 function Resume({ chain, operators }: { chain: StoppedChain; operators: number }) {
@@ -187,7 +181,7 @@ function Resume({ chain, operators }: { chain: StoppedChain; operators: number }
         body={{ seen }}
       />
     );
-  if (operators < 2) return <Alone network={network} />;
+  if (operators < 2) return <NoSecond network={network} />;
   return request?.status === 'open' ? null : <Ask {...chain} />;
 }
 
@@ -232,7 +226,13 @@ function Networks({ data, operators }: Stopped) {
   );
 }
 
-/** Networks that are stopped, with their cause. Two operators resume one of real money. */
+/** Where nothing of real money is sent. */
+const liveStops = ({ data }: Stopped): string[] =>
+  data.flatMap(({ network, merchant, stops }) =>
+    merchant === null && stops.some(({ what }) => what === 'sending') ? [network] : [],
+  );
+
+/** Networks that are stopped, with their cause, and how far each is. Two operators resume one of real money. */
 export function NetworksPage() {
   const query = useQuery({
     queryKey: ['whole', PATH],
@@ -246,7 +246,12 @@ export function NetworksPage() {
       </Title>
       {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Skeleton height={240} aria-label="Loading" />}
-      {query.data !== undefined && <Networks {...query.data} />}
+      {query.data !== undefined && (
+        <>
+          <Networks {...query.data} />
+          <RunningParts stopped={liveStops(query.data)} />
+        </>
+      )}
     </Stack>
   );
 }

@@ -25,17 +25,22 @@ interface Tank {
   tank: { address: string; amount: string; read_at: string | null } | null;
   floor: string;
   floor_setting: string;
+  stake: { staked: string; lent: string; floor: string; floor_setting: string } | null;
   under_way: UnderWay[];
 }
 
-interface Wallet {
-  merchant_id: string;
-  name: string;
-  status: string;
+interface Held {
   address: string | null;
   amount: string | null;
   USDT: string | null;
   USDC: string | null;
+}
+
+interface Wallet extends Held {
+  merchant_id: string;
+  name: string;
+  status: string;
+  rotated: (Held & { trouble: string | null })[];
   ceiling: string;
   ceiling_setting: string;
   unswept_USDT: string;
@@ -47,28 +52,49 @@ interface Wallet {
 
 const nameOf = (network: string) => NETWORK_NAMES[network] ?? network;
 
-const KINDS: Record<string, string> = { gas: 'top-ups', sweep: 'sweeps', payment: 'payments' };
+const KINDS: Record<string, string> = {
+  gas: 'top-ups',
+  lend: 'loans of energy',
+  unlend: 'loans taken back',
+  sweep: 'sweeps',
+  payment: 'payments',
+  charge: 'charges',
+};
 const movesOf = (moves: readonly UnderWay[]): string =>
   moves.map(({ kind, count }) => `${count} ${KINDS[kind] ?? wordsOf(kind)}`).join(', ') || 'nothing';
 
 const nativeOf = (amount: string, coin: string) => `${amount} ${coin}`;
 
+/** What is wrong with a gas tank, a sentence each. */
+function troublesOf({ network, coin, state, floor, stake, tank: held }: Tank): string[] {
+  if (held === null) return [];
+  const name = `The gas tank of ${nameOf(network)}`;
+  if (state === 'not_read')
+    return [
+      `${name} was not read for 15 minutes: its node or all workers are away. What it holds now is not known.`,
+    ];
+  const troubles: string[] = [];
+  if (state === 'low')
+    troubles.push(
+      `${name} is below its floor: send it ${coin}, to ${floor} at least. Payouts and sweeps wait for it.`,
+    );
+  if (stake !== null && Number(stake.staked) < Number(stake.floor))
+    troubles.push(
+      `${name} has staked less than ${stake.floor} ${coin} (${stake.floor_setting}): sweeps burn ${coin} instead.`,
+    );
+  return troubles;
+}
+
 function TankAlarm({ tank }: { tank: Tank }) {
-  const { network, coin, state, floor, tank: held } = tank;
-  if (held === null || state === 'ok' || state === 'none') return null;
-  return (
-    <Alert color="red" variant="outline" role="alert" title="Look at this">
-      <Text size="sm">
-        {state === 'low'
-          ? `The gas tank of ${nameOf(network)} is below its floor: send it ${coin}, to ${floor} at least. Payouts and sweeps wait for it.`
-          : `The gas tank of ${nameOf(network)} was not read for 15 minutes: its node or all workers are away. What it holds now is not known.`}
-      </Text>
+  return troublesOf(tank).map((trouble) => (
+    <Alert key={trouble} color="red" variant="outline" role="alert" title="Look at this">
+      <Text size="sm">{trouble}</Text>
     </Alert>
-  );
+  ));
 }
 
 function TankSection({ tank }: { tank: Tank }) {
-  const { network, coin, is_set_up: isSetUp, state, tank: held, floor, floor_setting: setting } = tank;
+  const { network, coin, is_set_up: isSetUp, state, tank: held, floor, floor_setting: setting, stake } = tank;
   if (!isSetUp && held === null)
     return (
       <Section title={nameOf(network)}>
@@ -85,6 +111,14 @@ function TankSection({ tank }: { tank: Tank }) {
           ['Holds', held && nativeOf(held.amount, coin)],
           ['Read', held && <IsoTime key="read" at={held.read_at} />],
           ['Floor', `${nativeOf(floor, coin)} (${setting})`],
+          ...(stake === null
+            ? []
+            : [
+                ['Staked for energy', `${nativeOf(stake.staked, coin)}, ${stake.lent} of it lent`] satisfies [
+                  string,
+                  string,
+                ],
+              ]),
           ['On its way', movesOf(tank.under_way)],
           [
             'Hot wallets',
@@ -98,7 +132,15 @@ function TankSection({ tank }: { tank: Tank }) {
   );
 }
 
-const columnsFor = (coin: string): Column<Wallet>[] => [
+/** A hot wallet, or one of before. */
+type Row = Wallet & { isRotated: boolean };
+
+const rowsOf = (wallet: Wallet): Row[] => [
+  { ...wallet, isRotated: false },
+  ...wallet.rotated.map((held) => ({ ...wallet, ...held, isRotated: true })),
+];
+
+const columnsFor = (coin: string): Column<Row>[] => [
   {
     title: 'Merchant',
     cell: ({ name, status }) => (
@@ -112,12 +154,25 @@ const columnsFor = (coin: string): Column<Wallet>[] => [
       </>
     ),
   },
-  { title: 'Hot wallet', cell: ({ address }) => (address === null ? '–' : <CopyId id={address} isShort />) },
+  {
+    title: 'Hot wallet',
+    cell: ({ address, isRotated }) => (
+      <>
+        {address === null ? '–' : <CopyId id={address} isShort />}
+        {isRotated && (
+          <Text size="xs" c="var(--plain)">
+            rotated: emptied into the present one
+          </Text>
+        )}
+      </>
+    ),
+  },
   {
     title: `For fees (${coin})`,
-    cell: ({ amount, ceiling, trouble, read_at }) => (
+    cell: ({ amount, ceiling, trouble, read_at, isRotated }) => (
       <>
-        {amount ?? 'not read'} of {ceiling}
+        {amount ?? 'not read'}
+        {!isRotated && ` of ${ceiling}`}
         <Text size="xs" c="var(--plain)">
           {trouble === null ? (
             <>
@@ -132,9 +187,17 @@ const columnsFor = (coin: string): Column<Wallet>[] => [
   },
   { title: 'USDT', cell: ({ USDT }) => USDT ?? 'not read', isNumber: true },
   { title: 'USDC', cell: ({ USDC }) => USDC ?? 'not read', isNumber: true },
-  { title: 'USDT not swept', cell: ({ unswept_USDT }) => unswept_USDT, isNumber: true },
-  { title: 'USDC not swept', cell: ({ unswept_USDC }) => unswept_USDC, isNumber: true },
-  { title: 'On its way', cell: ({ under_way }) => movesOf(under_way) },
+  {
+    title: 'USDT not swept',
+    cell: ({ unswept_USDT, isRotated }) => (isRotated ? '–' : unswept_USDT),
+    isNumber: true,
+  },
+  {
+    title: 'USDC not swept',
+    cell: ({ unswept_USDC, isRotated }) => (isRotated ? '–' : unswept_USDC),
+    isNumber: true,
+  },
+  { title: 'On its way', cell: ({ under_way, isRotated }) => (isRotated ? '–' : movesOf(under_way)) },
 ];
 
 /** Read from the node when the page is opened, and not by the clock. */
@@ -148,7 +211,7 @@ function Wallets({ network, coin }: { network: string; coin: string }) {
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = query.data?.pages.flatMap(({ data }) => data.flatMap(rowsOf)) ?? [];
   const title = `Hot wallets on ${nameOf(network)}`;
   return (
     <Section title={title}>
@@ -159,7 +222,11 @@ function Wallets({ network, coin }: { network: string; coin: string }) {
       )}
       {rows.length > 0 && (
         <Rows
-          definition={{ title, columns: columnsFor(coin), idOf: ({ merchant_id }) => merchant_id }}
+          definition={{
+            title,
+            columns: columnsFor(coin),
+            idOf: ({ merchant_id, address }) => `${merchant_id} ${address}`,
+          }}
           rows={rows}
           place={place}
         />

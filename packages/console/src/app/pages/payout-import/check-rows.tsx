@@ -4,6 +4,7 @@ import { Alert, Button, Group, NativeSelect, Stack, Table, Text, TextInput } fro
 import { useState } from 'react';
 import { saveFile } from '../../csv.ts';
 import { NETWORK_NAMES, numbered } from '../../format.tsx';
+import { mayLeave, useUnsaved } from '../../unsaved.ts';
 import type { ReadFile } from './choose-file.tsx';
 import { RowTable } from './row-table.tsx';
 import { type Checked, type Rows, useRows } from './rows.ts';
@@ -103,22 +104,28 @@ const Repeats = ({ repeats }: Pick<Checked, 'repeats'>) =>
         </Text>
       ))}
       {repeats.length > REPEATS_SHOWN && (
-        <Text size="sm">and {repeats.length - REPEATS_SHOWN} more such rows</Text>
+        <Text size="sm">
+          and {numbered(repeats.length - REPEATS_SHOWN, 'more such row', 'more such rows')}
+        </Text>
       )}
     </Alert>
   );
 
 interface CheckRowsProps {
   file: ReadFile;
+  /** Whether drafts are made of the rows, which keep what was mended. */
+  isMade: boolean;
   /** Takes the batches that pay the rows. */
   done: (planned: PlannedBatch[], reference: string) => void;
   back: () => void;
 }
 
 /** The rows of a file, with what is wrong beside each cell; nothing is sent before all of them are right. */
-export function CheckRows({ file, done, back }: CheckRowsProps) {
+export function CheckRows({ file, isMade, done, back }: CheckRowsProps) {
   const rows = useRows(file.rows);
   const { checked, defaults } = rows;
+  const isUnsaved = rows.isMended && !isMade;
+  useUnsaved(() => isUnsaved);
   const name = file.name.replace(/\.csv$/i, '');
   const [reference, setReference] = useState(name);
   const [showsAll, setShowsAll] = useState(checked.faulty.length === 0);
@@ -151,7 +158,7 @@ export function CheckRows({ file, done, back }: CheckRowsProps) {
         onChange={(event) => setReference(event.currentTarget.value)}
       />
       <Group>
-        <Button variant="default" onClick={back}>
+        <Button variant="default" onClick={() => mayLeave(isUnsaved) && back()}>
           Another file
         </Button>
         <Button disabled={!isReady} onClick={() => done(checked.planned, reference.trim())}>

@@ -16,15 +16,17 @@ import { type Drafts, makeDrafts, ReferenceTaken } from './make-drafts.ts';
 interface MakingProps {
   planned: readonly PlannedBatch[];
   reference: string;
+  done: () => void;
   back: () => void;
 }
 
 /** Makes the drafts of a file, then shows them. */
-export function MakeDrafts({ planned, reference, back }: MakingProps) {
+export function MakeDrafts({ planned, reference, done, back }: MakingProps) {
   const place = usePlace();
   const [made, setMade] = useState(0);
   const { mutate, data, error } = useMutation({
     mutationFn: () => makeDrafts(planned, reference, { place, progress: setMade }),
+    onSuccess: done,
   });
   useEffect(() => mutate(), [mutate]);
   if (data !== undefined) return <Made drafts={data} />;
@@ -33,7 +35,8 @@ export function MakeDrafts({ planned, reference, back }: MakingProps) {
       {error === null && (
         <>
           <Text role="status">
-            {made} of {planned.length} drafts are made. Nothing is paid by a draft.
+            {made} of {numbered(planned.length, 'draft')} {made === 1 ? 'is' : 'are'} made. Nothing is paid by
+            a draft.
           </Text>
           <progress max={planned.length} value={made} aria-label="Drafts made" />
         </>

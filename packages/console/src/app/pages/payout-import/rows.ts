@@ -59,6 +59,8 @@ export function useRows(read: readonly PayoutRow[]) {
   };
   return {
     checked,
+    /** Whether rows are other ones than in the file. */
+    isMended: rows !== read,
     defaults,
     setDefaults,
     /** Whether its cells can be typed into: those of a faulty row, and of one that somebody wants to change. */

@@ -1,10 +1,9 @@
-import { Halt, Stopped, shorten, wait, wordsOf } from '../../checkout/wallet/payer-steps.ts';
+import { Halt, isSame, Stopped, shorten, wait, wordsOf } from '../../checkout/wallet/payer-steps.ts';
 import type { WalletSteps } from '../../checkout/wallet/run.ts';
 import {
   ask,
   chooseChain,
   connect,
-  isSame,
   lossOf,
   MISSED_MAX,
   POLL_EVERY_MS,
@@ -12,45 +11,37 @@ import {
   readOrSkip,
   wordOf,
 } from '../../checkout/wallet/steps.ts';
-import type { MandateWallets } from '../../views/wallet.ts';
-import type { ApprovalStep, MandateOffer, MandateRun, MandateTerms } from './mandate-run.ts';
+import type {
+  ApprovalStep,
+  EthereumMandate,
+  MandateOffer,
+  MandateTerms,
+  MandateWallet,
+} from './mandate-run.ts';
+import { endOf, hasTerms, readDocument } from './typed-terms.ts';
 
 // Loaded when the payer chooses a wallet to be charged.
 
 const APPROVE = '0x095ea7b3';
 const ALLOWANCE = '0xdd62ed3e';
-/** Seconds of the shortest window in which the collector takes the limit once. */
-const PERIODS = { day: 86_400, week: 604_800, month: 2_419_200, year: 31_536_000 } as const;
 type Permit = Extract<ApprovalStep, { kind: 'permit' }>;
 
 /** Whether what the wallet would sign is for this contract, chain, token and account, as offered. */
 function isOffered(
-  { wallets, token, interval }: Pick<MandateRun, 'wallets' | 'token' | 'interval'>,
+  { wallets, contract, interval }: Pick<EthereumMandate, 'wallets' | 'contract' | 'interval'>,
   account: string,
-  { steps: [approve, activate], cap, wallet, subscriptions }: MandateOffer,
+  offer: MandateOffer,
 ): boolean {
-  const contract = contractOf(wallets, token);
-  const message = readDocument(activate.typed_data, 'Mandate', wallets, wallets.collector);
+  const { spender: collector, chain } = wallets;
+  const [approve] = offer.steps;
   return (
-    isSame(approve.spender, wallets.collector) &&
-    isSame(message.payer, account) &&
-    isSame(wallet, account) &&
-    isSame(message.token, contract) &&
-    String(message.cap) === cap &&
-    Number(message.subscriptions) === subscriptions &&
-    Number(message.period) === PERIODS[interval] &&
-    BigInt(approve.amount) >= BigInt(cap) &&
+    isSame(approve.spender, collector) &&
+    isSame(offer.wallet, account) &&
+    hasTerms({ chainId: chain.id, collector, contract, payer: account }, interval, offer) &&
+    BigInt(approve.amount) >= BigInt(offer.cap) &&
     (approve.kind === 'approve' ||
-      isSameApproval(approve, account, readDocument(approve.typed_data, 'Permit', wallets, contract)))
+      isSameApproval(approve, account, readDocument(approve.typed_data, 'Permit', chain.id, contract)))
   );
-}
-
-/** What a document is about, where it is of that type, for that contract on this chain; otherwise nothing. */
-function readDocument(text: string, type: string, { chain }: MandateWallets, contract: string) {
-  const { domain, primaryType, message } = JSON.parse(text);
-  const isOurs =
-    primaryType === type && domain.chainId === chain.id && isSame(domain.verifyingContract, contract);
-  return isOurs ? message : {};
 }
 
 const isSameApproval = (
@@ -64,11 +55,7 @@ const isSameApproval = (
   String(message.nonce) === nonce &&
   Number(message.deadline) === deadline;
 
-const contractOf = ({ options }: MandateWallets, token: string) =>
-  options.find((option) => option.token === token)?.contract ?? '';
-
-/** What the wallet would allow, to be read before it is asked. What happens is said. Never throws. */
-export async function readTerms(run: MandateRun): Promise<MandateTerms | undefined> {
+async function readTerms(run: EthereumMandate): Promise<MandateTerms | undefined> {
   let account = '';
   try {
     account = await connect(run);
@@ -76,8 +63,7 @@ export async function readTerms(run: MandateRun): Promise<MandateTerms | undefin
     const offer = await run.offer(account);
     if (typeof offer === 'string') throw new Halt(offer);
     if (!isOffered(run, account, offer)) throw new Halt('terms_differ');
-    const { message } = JSON.parse(offer.steps[1].typed_data);
-    return { account, offer, endsAt: Number(message.end) };
+    return { account, offer, endsAt: endOf(offer) };
   } catch (error) {
     if (!(error instanceof Stopped)) run.say(...wordsOf(error, account, 'ETH'));
     return undefined;
@@ -85,9 +71,9 @@ export async function readTerms(run: MandateRun): Promise<MandateTerms | undefin
 }
 
 /** Makes the wallet's approval what it has to be; USDT goes from one to another by way of 0. */
-async function approve(run: MandateRun, { account, offer }: MandateTerms): Promise<void> {
+async function approve(run: EthereumMandate, { account, offer }: MandateTerms): Promise<void> {
   const [{ spender, amount }] = offer.steps;
-  const to = contractOf(run.wallets, run.token);
+  const { contract: to } = run;
   const wanted = BigInt(amount);
   const query = { to, data: ALLOWANCE + wordOf(account) + wordOf(spender) };
   const allowance = () => readOrSkip(run, 'eth_call', [query, 'latest']);
@@ -96,7 +82,7 @@ async function approve(run: MandateRun, { account, offer }: MandateTerms): Promi
     const data = APPROVE + wordOf(spender) + wordOf(units.toString(16));
     const chainId = `0x${run.chain.id.toString(16)}`;
     const hash = await ask(run, 'eth_sendTransaction', [{ from: account, to, data, value: '0x0', chainId }]);
-    run.onSent({ account, hash: String(hash) });
+    run.onSent({ account, hash: String(hash), amount });
     run.say('approved_wait');
     await waitFor(run, { hash: String(hash), account, count }, () => isSet(units));
   };
@@ -152,8 +138,7 @@ async function waitFor(
   }
 }
 
-/** Approves and signs the terms that the payer has read, and hands them in. Never throws. @returns whether that is done */
-export async function giveMandate(run: MandateRun, terms: MandateTerms): Promise<boolean> {
+async function give(run: EthereumMandate, terms: MandateTerms): Promise<boolean> {
   const { account, offer } = terms;
   try {
     const accounts = await ask(run, 'eth_accounts');
@@ -172,7 +157,7 @@ export async function giveMandate(run: MandateRun, terms: MandateTerms): Promise
       permit = await sign(approval.typed_data);
     } else await approve(run, terms);
     run.say('signing');
-    const refusal = await run.sign(offer, await sign(activate.typed_data), permit);
+    const refusal = await run.sign(offer, await sign(activate.typed_data ?? ''), permit);
     if (refusal !== null) throw new Halt(refusal);
     run.say('handed');
     return true;
@@ -181,3 +166,8 @@ export async function giveMandate(run: MandateRun, terms: MandateTerms): Promise
     return false;
   }
 }
+
+export const ethereumMandate = (run: EthereumMandate): MandateWallet => ({
+  readTerms: () => readTerms(run),
+  give: (terms) => give(run, terms),
+});

@@ -1,0 +1,1 @@
+export { ChargeRefused, UnservedMandate } from './charge-errors.ts';

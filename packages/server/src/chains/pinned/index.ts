@@ -1,0 +1,1 @@
+export { OtherChain, pinChains } from './pin-chains.ts';

@@ -1,0 +1,1 @@
+export { inviteByMail, type PeopleMailDeps, renewLink, resetFactorsByMail } from './people-mail.ts';

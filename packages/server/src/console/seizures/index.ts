@@ -1,0 +1,2 @@
+export { decideAsOperator, withdrawDecision } from './decide.ts';
+export { readSeizures, type Seizure } from './read-seizures.ts';

@@ -1,0 +1,1 @@
+export { openLink, queuePeopleMail } from './queue-people-mail.ts';

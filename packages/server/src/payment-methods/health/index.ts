@@ -1,0 +1,2 @@
+export { problemOf } from '../states.ts';
+export { walletHealth } from './wallet-health.ts';

@@ -1,0 +1,1 @@
+export { withCsv } from './with-csv.ts';

@@ -1,0 +1,1 @@
+export { listProcesses, type RunningProcess } from './list-processes.ts';

@@ -1,0 +1,1 @@
+export { listRefundable } from './list-refundable.ts';

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
+import { expectAccessible } from './checkout-driver.ts';
+import { hasChromium } from './chromium.ts';
+import { HOSTILE, useConsole } from './console-driver.ts';
+
+const LONG_MS = 300_000;
+
+describe.skipIf(!hasChromium())('customers in the console', () => {
+  const at = useConsole();
+  const { base, signIn, looks } = at;
+
+  test('customers, subscriptions and invoices: lists that lead to one, and from one to its own', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { row, id } = await addSubscription(at.service, at.merchant, {
+      customer: HOSTILE,
+      description: HOSTILE,
+    });
+    const invoice = await addInvoice(at.service, row);
+    const { page, faults } = await signIn('viewer');
+    await page.goto(`${base()}/customers`);
+    await page.getByRole('link', { name: HOSTILE }).waitFor();
+    await looks(page, 'customers');
+    await page.getByRole('link', { name: HOSTILE }).click();
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('region', { name: 'Theirs' }).getByRole('link', { name: 'Subscriptions' }).click();
+    await page.locator('[data-row]').waitFor();
+    await looks(page, 'subscriptions');
+    await page.locator('[data-open]').click();
+    await page.getByText(id, { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Billed' }).getByRole('link').click();
+    expect(page.url()).toContain(`subscription=${id}`);
+    await looks(page, 'invoices');
+    await page.locator('[data-open]').click();
+    await page.getByText(invoice.id, { exact: true }).waitFor();
+    await looks(page, 'invoice');
+    await page.getByRole('link', { name: id }).waitFor();
+    expect(await page.getByRole('button', { name: 'Charge now' }).count()).toBe(0);
+    expect([faults, await page.title()]).toEqual([[], `${invoice.id} · Invoices · Florin`]);
+    await page.goto(`${base()}/subscriptions/${id}`);
+    await page.getByRole('region', { name: 'Billed' }).waitFor();
+    expect(await page.getByRole('button', { name: /Cancel|Portal/ }).count()).toBe(0);
+    await page.context().close();
+    await changesAsSupport(id);
+  });
+
+  async function changesAsSupport(subscription: string): Promise<void> {
+    const { page, faults } = await signIn('support');
+    const dialog = page.getByRole('dialog');
+    await page.goto(`${base()}/customers`);
+    await page.getByRole('button', { name: 'New customer' }).click();
+    await dialog.getByLabel('Your id of the customer').fill('customer-17');
+    await dialog.getByLabel('Name (optional)').fill('Ada');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Ada', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await dialog.getByLabel('Name (optional)').fill('');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('This can be replaced, and not be taken away.').waitFor();
+    await looks(page, 'customer-form');
+    await dialog.getByLabel('Name (optional)').fill('Ada Lovelace');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    await looks(page, 'customer');
+    await page.goto(`${base()}/subscriptions/${subscription}`);
+    await page.getByRole('button', { name: 'Portal link…' }).click();
+    await dialog.getByLabel('Where the customer may go from there').fill('https://shop.example/account');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('It is shown this once.').waitFor();
+    await looks(page, 'portal-link');
+    expect((await fetch(await dialog.locator('code').innerText())).status).toBe(200);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    await dialog.getByText('The present period ends').waitFor();
+    await looks(page, 'subscription-cancel');
+    await dialog.getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByRole('button', { name: 'Do not cancel' }).click();
+    const { cancel_at: due } = await at.merchant.sdk.subscriptions.retrieve(subscription);
+    expect(due).toBeGreaterThan(at.service.app.clock.nowSeconds());
+    await dialog.getByRole('button', { name: 'Do not cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Do not cancel' }).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    await dialog.getByLabel('When').selectOption('now');
+    await dialog.getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByText('canceled', { exact: true }).waitFor();
+    await looks(page, 'subscription');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  }
+});
