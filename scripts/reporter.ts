@@ -1,5 +1,5 @@
 import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
-import { type Counts, closingLine, failureLine } from './counts.ts';
+import { type Counts, closingLine, type Failing, failureLine } from './counts.ts';
 
 /** Ends a run with a line for each failure, and `N passed, N failed, N skipped` as the last one, for callers to read. */
 export default class ClosingLine implements Reporter {
@@ -17,7 +17,7 @@ export default class ClosingLine implements Reporter {
 function countModule(module: TestModule, counts: Counts, failures: string[]): void {
   const fail = (name: string, error: unknown) => {
     counts.failed++;
-    failures.push(failureLine(`${module.relativeModuleId} > ${name}`, messageOf(error)));
+    failures.push(failureLine(`${module.relativeModuleId} > ${name}`, messageOf(error), failingOf(error)));
   };
   // A file or a suite that throws outside of its tests must not count as nothing.
   for (const error of module.errors()) fail('outside of its tests', error);
@@ -29,6 +29,14 @@ function countModule(module: TestModule, counts: Counts, failures: string[]): vo
     else if (state === 'failed') fail(test.fullName, errors[0]);
     else counts.skipped++;
   }
+}
+
+/** As vitest and Playwright say that a wait has ended. */
+const LATE = /^(?:Test|Hook) timed out in |^Matcher did not succeed in time|Timeout \d+ms exceeded/;
+
+function failingOf(error: unknown): Failing {
+  const { cause } = typeof error === 'object' && error !== null && 'cause' in error ? error : {};
+  return [error, cause].some((one) => LATE.test(messageOf(one))) ? 'late' : 'wrong';
 }
 
 function messageOf(error: unknown): string {

@@ -1,12 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import { type Counts, closingLine, failureLine, readClosingLine, readFailures, sum } from './counts.ts';
+import {
+  type Counts,
+  closingLine,
+  failureLine,
+  lateFiles,
+  readClosingLine,
+  readFailures,
+  sum,
+} from './counts.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
 
 export interface StepCounts extends Counts {
   /** A line for each thing that failed; without them the step is that thing. */
   failures?: readonly string[];
+  /** What was late at first, and was asked once more. */
+  late?: readonly string[];
 }
 
 /** A step counts as one of what it did; a run of tests as its tests. */
@@ -28,14 +38,20 @@ export async function runSteps(steps: readonly Step[]): Promise<StepCounts[]> {
     const counts = await run();
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`-- ${name}: ${counts.failed === 0 ? 'ok' : 'FAILED'}, ${seconds} s`);
-    results.push(counts.failed > 0 ? { failures: [failureLine(name)], ...counts } : counts);
+    const { failures = [] } = counts;
+    const isSilent = counts.failed > 0 && failures.length === 0;
+    results.push(isSilent ? { ...counts, failures: [failureLine(name)] } : counts);
   }
   return results;
 }
 
-/** What a run ends with: a line for each failure, and the closing line. */
+/** What a run ends with: a line for each failure and for what was late at first, and the closing line. */
 export const endOf = (results: readonly StepCounts[]): string =>
-  [...results.flatMap(({ failures = [] }) => failures), closingLine(sum(results))].join('\n');
+  [
+    ...results.flatMap(({ late = [] }) => late.map((line) => `at first ${line}`)),
+    ...results.flatMap(({ failures = [] }) => failures),
+    closingLine(sum(results)),
+  ].join('\n');
 
 interface Finished {
   ok: boolean;
@@ -92,16 +108,33 @@ export function programStep(name: string, program: string, args: string[]): Step
   return { name, run: async () => ((await execute(program, args)).ok ? PASSED : FAILED) };
 }
 
-/** A run of vitest, counted by its closing line. One that died before it, or fails without saying why, failed. */
+/**
+ * A run of vitest, counted by its closing line. One that died before it, or fails without saying why, failed. Where nothing was
+ * wrong but one or two files waited in vain, these run once more, with nothing beside them.
+ */
 export function testStep(name: string, args: string[], env: Record<string, string> = {}): Step {
   return {
     name,
     run: async () => {
-      const { ok, stdout } = await execute('vitest', ['run', ...args], { env });
-      const counts = readClosingLine(stdout) ?? FAILED;
-      if (ok || counts.failed === 0) return ok ? counts : { ...counts, failed: 1 };
-      const failures = readFailures(stdout).map((line) => `${line} (${name})`);
-      return failures.length > 0 ? { ...counts, failures } : counts;
+      const first = await runTests(name, args, env);
+      const files = lateFiles(first.failures);
+      if (files.length === 0) return first;
+      console.log(`\n-- once more, alone: ${files.join(', ')}`);
+      const { failed, failures } = await runTests(name, files, env);
+      const passed = first.passed + first.failed - failed;
+      return { passed, failed, skipped: first.skipped, failures, late: first.failures };
     },
   };
+}
+
+async function runTests(
+  name: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<StepCounts & { failures: readonly string[] }> {
+  const { ok, stdout } = await execute('vitest', ['run', ...args], { env });
+  const counts = readClosingLine(stdout) ?? FAILED;
+  const failures = readFailures(stdout).map((line) => `${line} (${name})`);
+  if (ok || counts.failed > 0) return { ...counts, failures };
+  return { ...counts, failed: 1, failures };
 }
