@@ -66,6 +66,14 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     await merchant.sdk.checkout.sessions.cancel(id);
     await publisherOf(service)(merchant);
     await page.getByRole('row').getByText('cancelled', { exact: true }).waitFor();
+    await merchant.sdk.checkout.sessions.create({ amount: 2_500n, currency: 'USD' });
+    await page.goto(`${base()}/payments`);
+    await page.locator('[data-row]').first().getByText('pending', { exact: true }).waitFor();
+    await page.getByRole('combobox', { name: 'Sort' }).selectOption('oldest first');
+    await page.locator('[data-row]').first().getByText('cancelled', { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe('?sort=created');
+    await page.reload();
+    await page.locator('[data-row]').first().getByText('cancelled', { exact: true }).waitFor();
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -130,6 +130,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   redeliverDelivery: [enabledOnly],
   createPaymentLink: [...sessionRules, { codes: ['parameter_missing'], why: 'amount or open: true' }],
   listPaymentLinks: [cursor],
+  listSubscriptions: [contradiction],
   listCustomers: [cursor],
   listMails: [cursor, contradiction],
   listInvoices: [cursor, contradiction],

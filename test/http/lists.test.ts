@@ -109,6 +109,45 @@ test('every list takes each of its own ids back, and one by one shows what it sh
   }
 }, 120_000);
 
+test('a list that is turned round shows the same ones: what comes next in one order came before in the other', async () => {
+  const turned = lists.filter(({ parameters }) => parameters.some(({ name }) => name === 'sort'));
+  expect(lists.length - turned.length, 'items of a batch and simulated transfers').toBe(2);
+  const sort = 'created';
+  for (const list of turned) {
+    // Only later ones come meanwhile.
+    const ids = (await read(list, { limit: '100', sort })).data.map(idOf);
+    for (const [at, id] of ids.slice(1, 4).entries()) {
+      const around = [
+        await read(list, { limit: '1', starting_after: id, sort: '-created' }),
+        await read(list, { limit: '1', starting_after: id, sort }),
+      ].flatMap(({ data }) => data.map(idOf));
+      expect([list.operationId, around]).toEqual([list.operationId, [ids[at], ...ids.slice(at + 2, at + 3)]]);
+    }
+    const { text } = await call(list, { sort }, CSV);
+    const places = ids.slice(0, 3).map((id) => text.indexOf(id));
+    expect([list.operationId, places]).toEqual([list.operationId, places.toSorted((a, b) => a - b)]);
+    expect(places, list.operationId).not.toContain(-1);
+    const { status } = await call(list, { sort: 'amount' });
+    expect([list.operationId, status]).toEqual([list.operationId, 400]);
+  }
+}, 120_000);
+
+test('subscriptions, which have no cursor, are turned round and limited to a time', async () => {
+  const list = api.operations.find(({ operationId }) => operationId === 'listSubscriptions');
+  if (list === undefined) throw new Error('there is no list of subscriptions');
+  const newest = (await read(list, {})).data;
+  const oldest = (await read(list, { sort: 'created' })).data;
+  expect(oldest.map(idOf)).toEqual(newest.map(idOf).toReversed());
+  expect((await read(list, { sort: 'created', limit: '1' })).data.map(idOf)).toEqual([oldest[0]?.id]);
+  const created = Number(newest[0]?.created);
+  const since = await read(list, { 'created[gte]': String(created) });
+  expect(since.data.length).toBeGreaterThan(0);
+  expect(since.data.every((one) => one.created === created)).toBe(true);
+  expect((await read(list, { 'created[gte]': String(created + 1) })).data).toEqual([]);
+  const { status, json } = await call(list, { 'created[gte]': '20', 'created[lt]': '10' });
+  expect([status, json]).toMatchObject([400, { error: { param: 'created[lt]' } }]);
+});
+
 test('what a list shows of other resources is taken back by its filters', async () => {
   for (const list of lists) {
     const { data } = await read(list, { limit: '100' });

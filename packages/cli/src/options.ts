@@ -1,4 +1,5 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
+import { SORTS } from '@florin/contract/schemas';
 import { type Command, Option } from 'commander';
 import { parseDuration, parseMoment, parseWhole } from './duration.ts';
 
@@ -42,6 +43,11 @@ export const page = (noun: string) => ({
   limit,
   starting_after: text(`--after <${noun}>`, 'those behind this one'),
 });
+
+export const sort = choice('--sort <order>', 'created: oldest first; -created: newest first', SORTS);
+
+/** Options of lists in the order in which their items were made. */
+export const sortedPage = (noun: string) => ({ ...page(noun), sort });
 
 export const network = choice('--network <network>', 'on this network', NETWORKS);
 export const token = choice('--currency <code>', 'in this token', ASSETS);

@@ -83,7 +83,7 @@ export class CursorList<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
 }
 
 /** `created: { gte: 1 }` as the parameter `created[gte]`. */
-function valuesOf(query: PageQuery): Record<string, QueryValue> {
+export function valuesOf(query: object): Record<string, QueryValue> {
   const given: Record<string, QueryValue | CreatedFilter> = { ...query };
   const pairs = Object.entries(given).flatMap(([name, value]): [string, QueryValue][] =>
     typeof value === 'object'

@@ -1,4 +1,5 @@
 import { priceUnits } from './amounts.ts';
+import { valuesOf } from './cursor-list.ts';
 import { Resource } from './resource.ts';
 import { segment } from './transport.ts';
 import type {
@@ -65,7 +66,7 @@ export class Subscriptions extends Resource {
    * ```
    */
   async list(query: SubscriptionQuery = {}): Promise<SubscriptionList> {
-    return this.read(PATH, { ...query });
+    return this.read(PATH, valuesOf(query));
   }
 
   /**
@@ -77,8 +78,8 @@ export class Subscriptions extends Resource {
    * for await (const piece of florin.subscriptions.csv({ status: 'active' })) process.stdout.write(piece);
    * ```
    */
-  csv({ customer, status }: SubscriptionQuery = {}, signal?: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.export(PATH, { customer, status }, signal);
+  csv({ limit: _, ...query }: SubscriptionQuery = {}, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.export(PATH, valuesOf(query), signal);
   }
 
   /**

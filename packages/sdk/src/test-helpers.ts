@@ -9,9 +9,9 @@ import type {
   ChainHeight,
   ClockAdvanced,
   ClockState,
+  CursorQuery,
   FundInput,
   Network,
-  PageQuery,
   Payment,
   PaymentMethod,
   PaymentMethodChangeInput,
@@ -74,7 +74,7 @@ export class TestHelpers extends Resource {
    * for await (const { to, amount } of florin.testHelpers.transfers('erc20', address)) console.log(to, amount);
    * ```
    */
-  transfers(network: Network, address?: string, page: PageQuery = {}): CursorList<SimulatedTransfer> {
+  transfers(network: Network, address?: string, page: CursorQuery = {}): CursorList<SimulatedTransfer> {
     const query = address === undefined ? page : { ...page, address };
     const path = `${PATH}/chains/${segment(network)}/transfers`;
     return this.pages(path, query, (transfer) => transfer.id);

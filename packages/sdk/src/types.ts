@@ -64,11 +64,18 @@ export interface Page<T> {
 /** `has_more`: there are as many as the limit. */
 export type SubscriptionList = Page<wire.Subscription>;
 
-export interface PageQuery {
+/** A part of a list. */
+export interface CursorQuery {
   /** 1 to 100. */
   limit?: number;
   /** Id of the last item of the page before. */
   starting_after?: string;
+}
+
+/** A part of a list in the order in which its items were made. */
+export interface PageQuery extends CursorQuery {
+  /** `-created` newest first (the default), `created` oldest first. */
+  sort?: wire.Sort;
 }
 
 /** When items were made, Unix seconds. */
@@ -140,7 +147,7 @@ export interface PayoutBatchQuery extends PageQuery {
   idempotency_key?: string;
 }
 
-export interface PayoutItemQuery extends PageQuery {
+export interface PayoutItemQuery extends CursorQuery {
   status?: PayoutItemStatus;
 }
 
@@ -187,8 +194,11 @@ export interface SubscriptionQuery {
   /** Your own id of the customer. */
   customer?: string;
   status?: wire.Subscription['status'];
+  created?: CreatedFilter;
   /** 1 to 100. */
   limit?: number;
+  /** `-created` newest first (the default), `created` oldest first. */
+  sort?: wire.Sort;
 }
 
 export interface SubscriptionReadOptions {

@@ -8,6 +8,10 @@ export type Network = 'erc20' | 'trc20' | 'spl';
  * The stablecoin.
  */
 export type Currency = 'USDT' | 'USDC';
+/**
+ * The order of a list: `-created` newest first, `created` oldest first. The same for each page of it.
+ */
+export type Sort = '-created' | 'created';
 
 export interface ApprovalInput {
   /**

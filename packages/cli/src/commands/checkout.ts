@@ -2,7 +2,7 @@ import type { CheckoutSession } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { parseDuration } from '../duration.ts';
 import { merchant } from '../operations.ts';
-import { choice, made, madeBetween, page, parsed, text } from '../options.ts';
+import { choice, made, madeBetween, parsed, sortedPage, text } from '../options.ts';
 import { priceOf, readPrice } from '../prices.ts';
 import { resource } from '../resource.ts';
 
@@ -33,7 +33,7 @@ export const addCheckout = resource({
         customer: text('--customer <id>', 'of this customer, by your own id'),
         currency: text('--currency <code>', 'priced in this currency'),
         ...made,
-        ...page('session'),
+        ...sortedPage('session'),
       },
       read: madeBetween,
       run: ({ checkout }, query) => checkout.sessions.list(query),

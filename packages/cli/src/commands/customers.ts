@@ -2,7 +2,7 @@ import type { Customer, Florin } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { CommandFailure, wrongUsage } from '../failure.ts';
 import { merchant } from '../operations.ts';
-import { page, text } from '../options.ts';
+import { sortedPage, text } from '../options.ts';
 import { resource } from '../resource.ts';
 
 const summary = columnsOf<Customer>()(
@@ -33,7 +33,7 @@ export const addCustomers = resource({
   operations: [
     operation('list', 'List the customers of the merchant, newest first', {
       examples: ['florin customers list', 'florin customers list --email ada@shop.example --json'],
-      options: { email: text('--email <address>', 'with this e-mail address'), ...page('customer') },
+      options: { email: text('--email <address>', 'with this e-mail address'), ...sortedPage('customer') },
       run: ({ customers }, query) => customers.list(query),
     }),
     operation('show <customer>', 'Show a customer, by our id or your own', {

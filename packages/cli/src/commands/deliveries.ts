@@ -5,7 +5,7 @@ import { parseDuration, readTime } from '../duration.ts';
 import { wrongUsage } from '../failure.ts';
 import { florinOf, isSandbox, type MerchantFlags, merchantCommand } from '../merchant.ts';
 import { merchant } from '../operations.ts';
-import { choice, page, text } from '../options.ts';
+import { choice, sortedPage, text } from '../options.ts';
 import { resource } from '../resource.ts';
 import { show } from '../show.ts';
 
@@ -88,7 +88,7 @@ export const addDeliveries = resource({
         event_id: text('--event <id>', 'of this event'),
         endpoint_id: text('--endpoint <id>', 'to this endpoint'),
         status: choice('--status <status>', 'in this state', STATUSES),
-        ...page('delivery'),
+        ...sortedPage('delivery'),
       },
       run: ({ deliveries }, query) => deliveries.list(query),
     }),

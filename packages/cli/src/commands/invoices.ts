@@ -1,7 +1,7 @@
 import type { Invoice } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { merchant } from '../operations.ts';
-import { choice, made, madeBetween, page, text } from '../options.ts';
+import { choice, made, madeBetween, sortedPage, text } from '../options.ts';
 import { priceOf } from '../prices.ts';
 import { resource } from '../resource.ts';
 
@@ -33,7 +33,7 @@ export const addInvoices = resource({
         subscription: text('--subscription <id>', 'of this subscription'),
         status: choice('--status <status>', 'in this status', ['open', 'paid', 'void']),
         ...made,
-        ...page('invoice'),
+        ...sortedPage('invoice'),
       },
       run: ({ invoices }, line) => invoices.list(madeBetween(line)),
       row: listed,

@@ -2,7 +2,7 @@ import { MAIL_KINDS, MAIL_STATUSES } from '@florin/contract/schemas';
 import type { Mail, MailWithContent } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { merchant } from '../operations.ts';
-import { choice, made, madeBetween, page, text } from '../options.ts';
+import { choice, made, madeBetween, sortedPage, text } from '../options.ts';
 import { resource } from '../resource.ts';
 
 const summary = columnsOf<MailWithContent>()(
@@ -29,7 +29,7 @@ export const addMails = resource({
         to: text('--to <address>', 'to this address'),
         about: text('--about <id>', 'about this payment, refund, subscription, endpoint or batch'),
         ...made,
-        ...page('mail'),
+        ...sortedPage('mail'),
       },
       read: madeBetween,
       run: ({ mails }, query) => mails.list(query),

@@ -1,7 +1,7 @@
 import type { PaymentMethod } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { merchant } from '../operations.ts';
-import { choice, made, madeBetween, network, page, text, token } from '../options.ts';
+import { choice, made, madeBetween, network, sortedPage, text, token } from '../options.ts';
 import { resource } from '../resource.ts';
 
 const NETWORKS: Readonly<Record<number, string>> = { 1: 'erc20', 2: 'trc20', 3: 'spl' };
@@ -28,7 +28,7 @@ export const addPaymentMethods = resource({
         currency: token,
         network,
         ...made,
-        ...page('method'),
+        ...sortedPage('method'),
       },
       read: madeBetween,
       run: ({ paymentMethods }, query) => paymentMethods.list(query),

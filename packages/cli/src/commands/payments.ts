@@ -2,7 +2,7 @@ import type { Payment, PaymentTransaction } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
 import { approver, merchant } from '../operations.ts';
-import { choice, made, madeBetween, network, page, text } from '../options.ts';
+import { choice, made, madeBetween, network, sortedPage, text } from '../options.ts';
 import { priceOf } from '../prices.ts';
 import { resource } from '../resource.ts';
 import { formatUnits } from '../units.ts';
@@ -73,7 +73,7 @@ export const addPayments = resource({
         address: text('--address <address>', 'whose payer was shown this address'),
         tx_id: text('--tx-id <id>', 'that this transaction paid'),
         ...made,
-        ...page('payment'),
+        ...sortedPage('payment'),
       },
       read: madeBetween,
       run: ({ payments }, query) => payments.list(query),

@@ -3,7 +3,7 @@ import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
 import { wrongUsage } from '../failure.ts';
 import { approver, approving, merchant, operator } from '../operations.ts';
-import { choice, made, madeBetween, network, page, text, token } from '../options.ts';
+import { choice, made, madeBetween, network, sortedPage, text, token } from '../options.ts';
 import { resource } from '../resource.ts';
 import { formatUnits } from '../units.ts';
 
@@ -93,7 +93,7 @@ export const addRefunds = resource({
         address: text('--address <address>', 'that go to this address'),
         tx_id: text('--tx-id <id>', 'that this transaction pays out'),
         ...made,
-        ...page('refund'),
+        ...sortedPage('refund'),
       },
       read: madeBetween,
       run: ({ refunds }, query) => refunds.list(query),

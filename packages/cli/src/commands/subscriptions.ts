@@ -1,7 +1,7 @@
 import type { SubscriptionItemInput } from '@florin/sdk';
 import { parseWhole } from '../duration.ts';
 import { merchant } from '../operations.ts';
-import { choice, limit, parsed, required, text } from '../options.ts';
+import { choice, limit, made, madeBetween, parsed, required, sort, text } from '../options.ts';
 import { readPrice } from '../prices.ts';
 import { resource } from '../resource.ts';
 import { listedSubscription, subscriptionSummary } from '../subscription-rows.ts';
@@ -22,10 +22,12 @@ const list = merchant(listedSubscription)('list', 'List the subscriptions of the
   options: {
     customer: text('--customer <id>', 'of this customer, by your own id'),
     status: choice('--status <status>', 'in this status', STATUSES),
+    ...made,
     limit,
+    sort,
   },
-  run: async ({ subscriptions }, query) => (await subscriptions.list(query)).data,
-  csv: ({ subscriptions }, query) => subscriptions.csv(query),
+  run: async ({ subscriptions }, line) => (await subscriptions.list(madeBetween(line))).data,
+  csv: ({ subscriptions }, line) => subscriptions.csv(madeBetween(line)),
 });
 
 const show = operation('show <subscription>', 'Show a subscription', {

@@ -50,6 +50,10 @@ export const MADE: readonly Filter[] = [
   { name: 'created[lt]', label: 'Created before', isTime: true },
 ];
 
+/** The order of a list: it stands in the address beside the filters, and leaves no row out. */
+const SORT = 'sort';
+const OLDEST_FIRST = 'created';
+
 /** A list of the API, as data: its page is made of it. */
 export interface ListDefinition<T> {
   title: string;
@@ -61,7 +65,7 @@ export interface ListDefinition<T> {
   folder?: string;
   /** `sandbox`: what makes a first row there. */
   empty: { text: string; command: string; sandbox?: ReactNode };
-  /** The API answers the newest ones alone, without a next page. */
+  /** The API answers one page alone, without a next one. */
   hasOnePage?: boolean;
 }
 
@@ -139,6 +143,20 @@ export const NothingFits = ({ clear }: { clear: () => void }) => (
       Clear filters
     </Button>
   </Group>
+);
+
+/** What comes first. */
+const Sort = ({ sort, set }: { sort: string | undefined; set: (sort: string) => void }) => (
+  <NativeSelect
+    label="Sort"
+    size="sm"
+    value={sort === OLDEST_FIRST ? sort : ''}
+    onChange={(event) => set(event.currentTarget.value)}
+    data={[
+      { value: '', label: 'newest first' },
+      { value: OLDEST_FIRST, label: 'oldest first' },
+    ]}
+  />
 );
 
 /** What is shown in the place of a list's first row, and how that is made. */
@@ -246,7 +264,7 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const { selected, box } = useSelection(rows.map(definition.idOf));
   const [failure, setFailure] = useState<unknown>();
-  const isFiltered = Object.keys(filters).length > 0;
+  const isFiltered = Object.keys(filters).some((name) => name !== SORT);
   const show = (search: Record<string, string>) => void navigate({ to: '.', search: () => search });
   const set = (name: string, value: string) => {
     if (value === (filters[name] ?? '')) return;
@@ -275,7 +293,10 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
           </Button>
         </Group>
       </Group>
-      <Filters filters={definition.filters} given={filters} set={set} />
+      <Group align="end" gap="sm">
+        <Filters filters={definition.filters} given={filters} set={set} />
+        <Sort sort={filters[SORT]} set={(sort) => set(SORT, sort)} />
+      </Group>
       {failure !== undefined && <Trouble error={failure} />}
       {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Skeleton height={240} aria-label="Loading" />}
@@ -285,7 +306,9 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
         <Rows definition={{ ...definition, columns }} rows={rows} selected={selected} place={place} />
       )}
       {definition.hasOnePage === true && query.data?.pages[0]?.has_more === true && (
-        <Text size="sm">The newest {ONE_PAGE} are shown. The CSV has all that fit.</Text>
+        <Text size="sm">
+          The first {ONE_PAGE} are shown. Choose when they were made to see others; the CSV has all that fit.
+        </Text>
       )}
       <ShowMore pages={query} />
     </Stack>

@@ -3,6 +3,7 @@ import { AMOUNT_PATTERN } from '../money.ts';
 import {
   CLOSED,
   CREATED_QUERY,
+  CURSOR_QUERY,
   Currency,
   Decimal,
   ListOf,
@@ -167,7 +168,7 @@ export const PayoutBatchQuery = Type.Object(
 export type PayoutBatchQuery = Static<typeof PayoutBatchQuery>;
 
 export const PayoutItemQuery = Type.Object(
-  { status: Type.Optional(Type.Enum([...PAYOUT_ITEM_STATUSES])), ...PAGE_QUERY },
+  { status: Type.Optional(Type.Enum([...PAYOUT_ITEM_STATUSES])), ...CURSOR_QUERY },
   CLOSED,
 );
 export type PayoutItemQuery = Static<typeof PayoutItemQuery>;

@@ -25,7 +25,7 @@ export const Decimal = (description: string) =>
 const LIST_ID_LENGTH_MAX = 128;
 
 /** `limit` and `starting_after` of every list but the subscription list. */
-export const PAGE_QUERY = {
+export const CURSOR_QUERY = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'How many to return at most.' }),
   ),
@@ -37,6 +37,20 @@ export const PAGE_QUERY = {
     }),
   ),
 };
+
+/** By which time the items of a list are in order, a `-` for the latest first. */
+export const SORTS = ['-created', 'created'] as const;
+export type Sort = (typeof SORTS)[number];
+
+const Sort = Type.Enum([...SORTS], {
+  $id: 'Sort',
+  default: '-created',
+  description:
+    'The order of a list: `-created` newest first, `created` oldest first. The same for each page of it.',
+});
+
+/** Lists in the order in which their items were made. */
+export const PAGE_QUERY = { ...CURSOR_QUERY, sort: Type.Optional(Sort) };
 
 /** When the items of a list were made. */
 export const CREATED_QUERY = {

@@ -3,7 +3,7 @@ import { CurrencyCode, Metadata, PageUrl } from './checkout.ts';
 import { Customer, CustomerEmail, CustomerName, CustomerPhone, ExternalCustomerId } from './customers.ts';
 import { BILLING_INTERVALS, Invoice } from './invoices.ts';
 import { PaymentMethod } from './payment-methods.ts';
-import { CLOSED, OrNull, Seconds } from './shared.ts';
+import { CLOSED, CREATED_QUERY, OrNull, PAGE_QUERY, Seconds } from './shared.ts';
 
 export const SUBSCRIPTION_STATUSES = [
   'incomplete',
@@ -111,9 +111,9 @@ export const SubscriptionQuery = Type.Object(
       }),
     ),
     status: Type.Optional(Type.Enum([...SUBSCRIPTION_STATUSES])),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'How many to return at most.' }),
-    ),
+    ...CREATED_QUERY,
+    limit: PAGE_QUERY.limit,
+    sort: PAGE_QUERY.sort,
   },
   CLOSED,
 );

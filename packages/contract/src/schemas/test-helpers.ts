@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { CLOSED, Currency, ListOf, Network, OrNull, PAGE_QUERY } from './shared.ts';
+import { CLOSED, CURSOR_QUERY, Currency, ListOf, Network, OrNull } from './shared.ts';
 
 export const FundInput = Type.Object(
   {
@@ -51,7 +51,7 @@ export const SimulatedTransferList = ListOf('SimulatedTransferList', SimulatedTr
 
 export const NetworkPath = Type.Object({ network: Network }, CLOSED);
 export const SimulatedTransferQuery = Type.Object(
-  { address: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })), ...PAGE_QUERY },
+  { address: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })), ...CURSOR_QUERY },
   CLOSED,
 );
 export type SimulatedTransferQuery = Static<typeof SimulatedTransferQuery>;

@@ -31,8 +31,8 @@ const paymentList = (deps: PaymentDeps) =>
     query: PaymentQuery,
     answer: PaymentList,
     refusals: [],
-    read: async ({ caller, query }, { limit, after }) => {
-      const page = { limit, after: cursorIdOf('payment', after) };
+    read: async ({ caller, query }, { after, ...slice }) => {
+      const page = { ...slice, after: cursorIdOf('payment', after) };
       const rows = await listPayments(deps.db, caller, query, page);
       return pageOf(await showPayments(deps, caller, rows), page, (payment) => payment);
     },
@@ -47,17 +47,17 @@ const sessionList = (deps: PaymentDeps, urlOf: (session: SessionRow) => string) 
     query: CheckoutSessionQuery,
     answer: CheckoutSessionList,
     refusals: [],
-    read: async ({ caller, query: { status, ...query } }, { limit, after }) => {
+    read: async ({ caller, query: { status, ...query } }, { after, ...slice }) => {
       const behind = await cursorOf(after, (id) => getSession(deps.db, caller, id));
       const rows = await listPayments(
         deps.db,
         caller,
         { ...query, status: status && paymentStatusOf(status) },
-        { limit, after: behind?.payment_id, ofSessions: true },
+        { ...slice, after: behind?.payment_id, ofSessions: true },
       );
       const ids = rows.flatMap(({ session_id: id }) => id ?? []);
       const sessions = await readSessions(deps.db, caller.merchantId, ids);
-      return pageOf(rows, { limit }, (payment) => {
+      return pageOf(rows, slice, (payment) => {
         const session = sessions.get(payment.session_id ?? '');
         invariant(session !== undefined, 'the session of a payment is there');
         return presentSession(session, payment, urlOf(session));

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
+import { cursorOf, type Page, readByCreation } from '../platform/db/lists/index.ts';
 import { prepared } from '../platform/db/statements/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
@@ -41,22 +41,17 @@ export async function findCustomer(
     .executeTakeFirst();
 }
 
-/** Newest first; one row more than the limit. */
+/** In the order of their creation; one row more than the limit. */
 export async function listCustomers(
   db: Db,
   merchantId: string,
-  page: {
-    externalId?: string | undefined;
-    email?: string | undefined;
-    limit: number;
-    after?: string | undefined;
-  },
+  page: Page<string> & { externalId?: string | undefined; email?: string | undefined },
 ): Promise<CustomerRow[]> {
   let query = selectCustomers(db, merchantId);
   if (page.externalId !== undefined) query = query.where('external_customer_id', '=', page.externalId);
   if (page.email !== undefined) query = query.where(sql`lower(email)`, '=', sql`lower(${page.email})`);
   const after = await cursorOf(page.after, (id) => getCustomer(db, merchantId, id));
-  return await readNewest(query, 'customer_id', { after, limit: page.limit });
+  return await readByCreation(query, 'customer_id', { ...page, after });
 }
 
 /** @returns undefined where the merchant has a customer with this id */

@@ -1,15 +1,13 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import type { Db } from '../platform/db/index.ts';
-import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
+import { cursorOf, type Page, readByCreation } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { readStreamEnds, streamOf } from './publish-events.ts';
 import { resourcesWithId } from './resource-keys.ts';
 import './tables.ts';
 
-export interface EventFilter {
-  limit: number;
-  after?: string | undefined;
+export interface EventFilter extends Page<string> {
   type?: RecordedEventType | undefined;
   resource?: string | undefined;
 }
@@ -29,7 +27,7 @@ export async function getEvent(
   return event;
 }
 
-/** A store's events, newest first; one row more than the limit. */
+/** A store's events; one row more than the limit. */
 export async function listEvents(
   db: Db,
   owner: { merchantId: string; storeId: string },
@@ -43,7 +41,7 @@ export async function listEvents(
   if (filter.type !== undefined) query = query.where('type', '=', filter.type);
   if (filter.resource !== undefined) query = query.where('resource', 'in', resourcesWithId(filter.resource));
   const after = await cursorOf(filter.after, (id) => getEvent(db, owner, id));
-  return await readNewest(query, 'event_id', { after, limit: filter.limit });
+  return await readByCreation(query, 'event_id', { ...filter, after });
 }
 
 /** A position in the stream: after an event, or before all. */

@@ -25,8 +25,8 @@ export function eventRoutes(platform: Platform, live: LiveEvents): Route[] {
       query: EventQuery,
       answer: EventList,
       refusals: [],
-      read: async ({ caller, query: { type, resource } }, { limit, after: id }) => {
-        const filter = { limit, after: cursorIdOf('event', id), type, resource };
+      read: async ({ caller, query: { type, resource } }, { after: id, ...slice }) => {
+        const filter = { ...slice, after: cursorIdOf('event', id), type, resource };
         return pageOf(await listEvents(platform.db, caller, filter), filter, present);
       },
     }),

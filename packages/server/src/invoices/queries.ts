@@ -5,7 +5,8 @@ import {
   type CreatedRange,
   cursorOf,
   madeWithin,
-  readNewest,
+  type Page,
+  readByCreation,
   unknownCursor,
 } from '../platform/db/lists/index.ts';
 import { decodeId, type Owner, ofStore } from '../tenancy/index.ts';
@@ -36,12 +37,14 @@ export interface InvoiceFilter {
   subscriptionId?: string | undefined;
   status?: InvoiceStatus | undefined;
   created?: CreatedRange | undefined;
-  limit: number;
-  after?: string | undefined;
 }
 
-/** A store's invoices, newest first; up to one row more than the limit. */
-export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter): Promise<InvoiceRow[]> {
+/** A store's invoices; up to one row more than the limit. */
+export async function listInvoices(
+  db: Db,
+  owner: Owner,
+  filter: InvoiceFilter & Page<string>,
+): Promise<InvoiceRow[]> {
   const { customerId, subscriptionId, status } = filter;
   let query = selectInvoices(db, owner.merchantId).where('store_id', '=', owner.storeId);
   if (subscriptionId !== undefined) query = query.where('subscription_id', '=', subscriptionId);
@@ -49,10 +52,7 @@ export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter):
   if (status !== undefined) query = query.where('status', '=', status);
   const after = await cursorOf(filter.after, (id) => getInvoice(db, owner, id));
   if (after !== undefined && !isListed(after, filter)) throw unknownCursor();
-  return await readNewest(madeWithin(query, filter.created ?? {}), 'invoice_id', {
-    after,
-    limit: filter.limit,
-  });
+  return await readByCreation(madeWithin(query, filter.created ?? {}), 'invoice_id', { ...filter, after });
 }
 
 /** Whether a cursor belongs to the filtered list. Its status is not compared, since it may have changed. */

@@ -42,7 +42,7 @@ export function ledgerRoutes(platform: Platform, names: CauseNames): Route[] {
       query: LedgerEntryQuery,
       answer: LedgerEntryList,
       refusals: [],
-      read: async ({ caller: { merchantId }, query }, { limit, after: id }) => {
+      read: async ({ caller: { merchantId }, query }, { after: id, ...slice }) => {
         const after = cursorIdOf('ledgerEntry', id);
         const { db } = platform;
         const filter = {
@@ -51,11 +51,11 @@ export function ledgerRoutes(platform: Platform, names: CauseNames): Route[] {
           causeIds:
             query.cause === undefined ? undefined : await causesOf({ db, names }, merchantId, query.cause),
         };
-        const rows = await listEntries(db, merchantId, { limit, after, ...filter });
+        const rows = await listEntries(db, merchantId, { ...slice, after, ...filter });
         const named = rows.filter((row) => row.cause_type === 'refund').map((row) => row.cause_id);
         const known =
           named.length === 0 ? new Map<string, string>() : await names.namesOf(db, merchantId, named);
-        return pageOf(rows, { limit }, (row) => presentEntry(row, known));
+        return pageOf(rows, slice, (row) => presentEntry(row, known));
       },
     }),
   ];

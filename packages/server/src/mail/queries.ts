@@ -2,7 +2,7 @@ import type { MailKind, MailQuery, MailStatus } from '@florin/contract/schemas';
 import type { Selectable, Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import type { CreatedRange } from '../platform/db/lists/index.ts';
-import { createdRange, cursorOf, madeWithin, readNewest } from '../platform/db/lists/index.ts';
+import { createdRange, cursorOf, madeWithin, type Page, readByCreation } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { MAIL_MOVES } from './states.ts';
@@ -69,18 +69,18 @@ interface MailFilter {
 /** @throws Fail `invalid_request` for a range that holds no time */
 export const readMailFilter = (query: MailQuery): MailFilter => ({ ...query, created: createdRange(query) });
 
-/** A merchant's mails, newest first; one row more than the limit. */
+/** A merchant's mails; one row more than the limit. */
 export async function listMails(
   db: Db,
   merchantId: string,
   { kind, status, to, about, created }: MailFilter,
-  { limit, after: text }: { limit: number; after: string | undefined },
+  page: Page<string>,
 ): Promise<MailRow[]> {
   let query = madeWithin(ofMerchant(db, merchantId), created);
   if (kind !== undefined) query = query.where('kind', '=', kind);
   if (status !== undefined) query = query.where('status', '=', status);
   if (to !== undefined) query = query.where('recipient', '=', to);
   if (about !== undefined) query = query.where('about', '=', about);
-  const after = await cursorOf(text, (id) => getMail(db, merchantId, id));
-  return await readNewest(query, 'mail_id', { after, limit });
+  const after = await cursorOf(page.after, (id) => getMail(db, merchantId, id));
+  return await readByCreation(query, 'mail_id', { ...page, after });
 }

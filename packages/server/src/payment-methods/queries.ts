@@ -3,7 +3,13 @@ import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Mandate } from '../chains/port/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { type CreatedRange, cursorOf, madeWithin, newestFirst } from '../platform/db/lists/index.ts';
+import {
+  byCreation,
+  type CreatedRange,
+  cursorOf,
+  madeWithin,
+  type Page,
+} from '../platform/db/lists/index.ts';
 import { rowLoaderPerPool } from '../platform/db/loaders/index.ts';
 import { deferred, listed, prepared } from '../platform/db/statements/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -132,29 +138,24 @@ function lastingMethods(db: Db, merchantId: string, filter: MethodFilter) {
   return madeWithin(query, created);
 }
 
-/** The statement of the list: newest first, one row more than the limit. */
-export function methodPage(
-  db: Db,
-  merchantId: string,
-  filter: MethodFilter,
-  page: { limit: number; after?: PaymentMethodRow | undefined },
-) {
+/** The statement of the list: one row more than the limit. */
+export function methodPage(db: Db, merchantId: string, filter: MethodFilter, page: Page<PaymentMethodRow>) {
   const lasting = lastingMethods(db, merchantId, filter);
   const query = filter.status === undefined ? lasting : lasting.where('status', '=', filter.status);
-  return newestFirst(query, 'payment_method_id', { limit: page.limit, after: page.after });
+  return byCreation(query, 'payment_method_id', page);
 }
 
-/** Newest first; one row more than the limit. */
+/** One row more than the limit. */
 export async function listPaymentMethods(
   db: Db,
   merchantId: string,
   filter: MethodFilter,
-  { limit, after: text }: { limit: number; after: string | undefined },
+  page: Page<string>,
 ): Promise<PaymentMethodRow[]> {
-  const after = await cursorOf(cursorIdOf('paymentMethod', text), (id) =>
+  const after = await cursorOf(cursorIdOf('paymentMethod', page.after), (id) =>
     lastingMethods(db, merchantId, filter).where('payment_method_id', '=', id).executeTakeFirst(),
   );
-  return await methodPage(db, merchantId, filter, { limit, after }).execute();
+  return await methodPage(db, merchantId, filter, { ...page, after }).execute();
 }
 
 /** The newest active method of each of these customers; customers without one are absent. */

@@ -3,7 +3,13 @@ import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@flor
 import { sql, type Updateable } from 'kysely';
 import { addWithin, takeBack } from '../platform/db/guards/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { type CreatedRange, cursorOf, madeWithin, readNewest } from '../platform/db/lists/index.ts';
+import {
+  type CreatedRange,
+  cursorOf,
+  madeWithin,
+  type Page,
+  readByCreation,
+} from '../platform/db/lists/index.ts';
 import { deferred, listed } from '../platform/db/statements/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
@@ -51,26 +57,21 @@ export async function lockBatch(tx: Tx, merchantId: string, batchId: string): Pr
   return batch;
 }
 
-export interface BatchFilter {
-  limit: number;
-  after?: string | undefined;
+export interface BatchFilter extends Page<string> {
   status?: PayoutBatchStatus | undefined;
   currency?: Asset | undefined;
   idempotencyKey?: string | undefined;
   created?: CreatedRange | undefined;
 }
 
-/** Newest first; one row more than the limit. */
+/** In the order of their creation; one row more than the limit. */
 export async function listBatches(db: Db, merchantId: string, filter: BatchFilter): Promise<BatchRow[]> {
   let query = db.selectFrom('payout_batch').selectAll().where('merchant_id', '=', merchantId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (filter.currency !== undefined) query = query.where('currency', '=', filter.currency);
   if (filter.idempotencyKey !== undefined) query = query.where('idempotency_key', '=', filter.idempotencyKey);
   const after = await cursorOf(filter.after, (id) => selectBatch(db, merchantId, id).executeTakeFirst());
-  return await readNewest(madeWithin(query, filter.created ?? {}), 'batch_id', {
-    after,
-    limit: filter.limit,
-  });
+  return await readByCreation(madeWithin(query, filter.created ?? {}), 'batch_id', { ...filter, after });
 }
 
 export interface ItemFilter {

@@ -72,16 +72,16 @@ function batchReadRoutes(deps: PayoutDeps): Route[] {
       answer: PayoutBatchList,
       refusals: [],
       idOf: ({ batch_id }) => batch_id,
-      read: async ({ caller, query }, { limit, after }) => {
+      read: async ({ caller, query }, slice) => {
         const rows = await listBatches(deps.db, caller.merchantId, {
-          limit,
-          after: cursorIdOf('payoutBatch', after),
+          ...slice,
+          after: cursorIdOf('payoutBatch', slice.after),
           status: query.status,
           currency: query.currency,
           idempotencyKey: query.idempotency_key,
           created: createdRange(query),
         });
-        return pageOf(rows, { limit }, presentBatch);
+        return pageOf(rows, slice, presentBatch);
       },
     }),
     defineRoute({

@@ -5,7 +5,7 @@ import { storedAddress, storedTxId } from '../chains/addresses/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { CreatedRange } from '../platform/db/lists/index.ts';
-import { createdRange, cursorOf, madeWithin, newestFirst } from '../platform/db/lists/index.ts';
+import { byCreation, createdRange, cursorOf, madeWithin, type Page } from '../platform/db/lists/index.ts';
 import { invalidParam } from '../platform/fail.ts';
 import { checkStoreFilter, decodeId, type Owner } from '../tenancy/index.ts';
 import type { RefundRow } from './queries.ts';
@@ -68,17 +68,17 @@ function lastingRefunds(db: Db, { merchantId, storeId }: Owner, filter: LastingF
   return madeWithin(query, created);
 }
 
-/** The statement of the list: newest first, one row more than the limit. */
+/** The statement of the list: one row more than the limit. */
 export function refundPage(
   db: Db,
   owner: Owner,
   { status, txId, ...filter }: RefundFilter,
-  page: { limit: number; after?: RefundRow | undefined },
+  page: Page<RefundRow>,
 ) {
   let query = lastingRefunds(db, owner, filter);
   if (status !== undefined) query = query.where('status', '=', status);
   if (txId !== undefined) query = query.where('tx_id', '=', txId);
-  return newestFirst(query, 'refund_id', { limit: page.limit, after: page.after });
+  return byCreation(query, 'refund_id', page);
 }
 
 /** @param after a refund by its merchant's own id. @throws Fail `invalid_request` for a cursor of another list */
@@ -86,12 +86,12 @@ export async function listRefunds(
   db: Db,
   owner: Owner,
   filter: RefundFilter,
-  { limit, after: ownId }: { limit: number; after: string | undefined },
+  page: Page<string>,
 ): Promise<RefundRow[]> {
-  const after = await cursorOf(ownId, async (id) =>
+  const after = await cursorOf(page.after, async (id) =>
     OWN_ID_FORM.test(id)
       ? await lastingRefunds(db, owner, filter).where('own_id', '=', id).executeTakeFirst()
       : undefined,
   );
-  return await refundPage(db, owner, filter, { limit, after }).execute();
+  return await refundPage(db, owner, filter, { ...page, after }).execute();
 }

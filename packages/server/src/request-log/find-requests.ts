@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { firstIdAt } from '../platform/db/ids/index.ts';
 import type { Db, Tables } from '../platform/db/index.ts';
-import { cursorOf, pageOf } from '../platform/db/lists/index.ts';
+import { cursorOf, inOrder, pageOf } from '../platform/db/lists/index.ts';
 import type { Slice, SliceRequest } from '../platform/http/index.ts';
 import { type LoggedRequest, type LoggedRequestDetails, presentDetails, presentRequest } from './present.ts';
 
@@ -78,13 +78,13 @@ function filtered<Row>(query: Query<Row>, filter: RequestFilter): Query<Row> {
   return requestId === undefined ? rows : named(rows, requestId);
 }
 
-/** Requests of a merchant, newest first. @throws Fail for a cursor that is no request of the merchant */
+/** Requests of a merchant. @throws Fail for a cursor that is no request of the merchant */
 export async function listRequests(
   db: Db,
   filter: RequestFilter,
-  { limit, after }: SliceRequest,
+  slice: SliceRequest,
 ): Promise<Slice<LoggedRequest>> {
-  const cursor = await cursorOf(after, async (text) => {
+  const cursor = await cursorOf(slice.after, async (text) => {
     const id = OWN_ID.exec(text)?.[1];
     if (id === undefined) return undefined;
     const query = db.selectFrom('request_log').select('request_id');
@@ -94,12 +94,8 @@ export async function listRequests(
       .executeTakeFirst();
   });
   const query = filtered(db.selectFrom('request_log').select(SUMMARY), filter);
-  const behind = cursor === undefined ? query : query.where('request_id', '<', cursor.request_id);
-  const rows = await behind
-    .orderBy('request_id', 'desc')
-    .limit(limit + 1)
-    .execute();
-  return pageOf(rows, { limit }, presentRequest);
+  const rows = await inOrder(query, ['request_id'], { ...slice, after: cursor }).execute();
+  return pageOf(rows, slice, presentRequest);
 }
 
 /**

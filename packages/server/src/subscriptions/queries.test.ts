@@ -1,3 +1,4 @@
+import { SORTS } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
@@ -33,9 +34,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-const planOf = (filter: SubscriptionFilter) => explain(db, subscriptionPage(db, owner, filter));
+const planOf = (filter: Parameters<typeof subscriptionPage>[2]) =>
+  explain(db, subscriptionPage(db, owner, filter));
 
-const SHAPES: [name: string, filter: Omit<SubscriptionFilter, 'limit'>, index: string][] = [
+const SHAPES: [name: string, filter: SubscriptionFilter, index: string][] = [
   ['all', {}, 'subscription_list'],
   ['by status', { status: 'active' }, 'subscription_status'],
   ['by a rare status', { status: 'past_due' }, 'subscription_status'],
@@ -45,15 +47,20 @@ const SHAPES: [name: string, filter: Omit<SubscriptionFilter, 'limit'>, index: s
   ['by both, which few are', { customer: 'big', status: 'past_due' }, 'subscription_customer_status'],
 ];
 
-test.each(SHAPES)('the list %s reads its rows from one index, in its order', async (_name, filter, index) => {
-  const plan = await planOf({ ...filter, limit: LIMIT });
-  // Nothing is sorted, filtered or read beyond what is shown.
-  expect(plan.map((node) => node['Node Type'])).toEqual(['Limit', 'Index Scan']);
-  const [, scan] = plan;
-  expect(scan?.['Index Name']).toBe(index);
-  expect(scan?.Filter).toBeUndefined();
-  expect(scan?.['Actual Rows']).toBeLessThanOrEqual(LIMIT);
-});
+test.each(SHAPES)(
+  'the list %s reads its rows from one index, from either end',
+  async (_name, filter, index) => {
+    for (const sort of SORTS) {
+      const plan = await planOf({ ...filter, limit: LIMIT, sort });
+      // Nothing is sorted, filtered or read beyond what is shown.
+      expect(plan.map((node) => node['Node Type'])).toEqual(['Limit', 'Index Scan']);
+      const [, scan] = plan;
+      expect(scan?.['Index Name']).toBe(index);
+      expect(scan?.Filter).toBeUndefined();
+      expect(scan?.['Actual Rows']).toBeLessThanOrEqual(LIMIT);
+    }
+  },
+);
 
 test('an export continues after a row by the same index', async () => {
   const after = { created_at: 10_000n, subscription_id: NIL_ID };

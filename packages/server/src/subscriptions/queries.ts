@@ -1,6 +1,7 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Db, Tables } from '../platform/db/index.ts';
+import { byCreation, type CreatedRange, madeWithin, type Page } from '../platform/db/lists/index.ts';
 import { decodeId, type Owner, ofStore } from '../tenancy/index.ts';
 import './tables.ts';
 
@@ -32,23 +33,20 @@ export interface SubscriptionFilter {
   /** The merchant's own id of the customer. */
   customer?: string | undefined;
   status?: SubscriptionStatus | undefined;
-  limit: number;
-  /** For exports: the API's list has no cursor. */
-  after?: Pick<SubscriptionRow, 'created_at' | 'subscription_id'> | undefined;
+  created?: CreatedRange | undefined;
 }
 
-/** The statement of the list: newest first, by an index for each combination of filters. */
+/** `after` is for exports alone: the API's list has no cursor. */
+type SubscriptionPage = SubscriptionFilter & Page<Pick<SubscriptionRow, 'created_at' | 'subscription_id'>>;
+
+/** The statement of the list, by an index for each combination of filters: up to the limit, as nothing says that more follow. */
 export function subscriptionPage(
   db: Db,
   owner: Owner,
-  { customer, status, limit, after }: SubscriptionFilter,
+  { customer, status, created = {}, ...page }: SubscriptionPage,
 ) {
   let query = selectSubscriptions(db, owner.merchantId).where('store_id', '=', owner.storeId);
   if (customer !== undefined) query = query.where('customer', '=', customer);
   if (status !== undefined) query = query.where('status', '=', status);
-  if (after !== undefined)
-    query = query.where(
-      sql<boolean>`(created_at, subscription_id) < (${after.created_at}, ${after.subscription_id})`,
-    );
-  return query.orderBy('created_at', 'desc').orderBy('subscription_id', 'desc').limit(limit);
+  return byCreation(madeWithin(query, created), 'subscription_id', { ...page, limit: page.limit - 1 });
 }

@@ -5,6 +5,7 @@ import {
   SubscriptionQuery,
   SubscriptionReadQuery,
 } from '@florin/contract/schemas';
+import { createdRange } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { expansionsOf, presentExpanded } from './expand.ts';
@@ -26,15 +27,11 @@ export function readRoutes(platform: Platform): Route[] {
       query: SubscriptionQuery,
       answer: SubscriptionList,
       refusals: [],
-      read: async ({ caller, query: { customer, status } }, { limit, after: id }) => {
+      read: async ({ caller, query: { customer, status, ...query } }, { after: id, ...slice }) => {
         const after = id === undefined ? undefined : await getSubscription(platform.db, caller, id);
-        const rows = await subscriptionPage(platform.db, caller, {
-          customer,
-          status,
-          limit,
-          after,
-        }).execute();
-        return { data: rows.map(presentSubscription), has_more: rows.length === limit };
+        const filter = { customer, status, created: createdRange(query) };
+        const rows = await subscriptionPage(platform.db, caller, { ...filter, ...slice, after }).execute();
+        return { data: rows.map(presentSubscription), has_more: rows.length === slice.limit };
       },
     }),
     defineRoute({

@@ -1,7 +1,7 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { cursorOf } from '../platform/db/lists/index.ts';
+import { cursorOf, inOrder, type Page } from '../platform/db/lists/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { EndpointRow, Owner } from './endpoint-queries.ts';
@@ -60,15 +60,13 @@ export async function lockDelivery(
     .executeTakeFirstOrThrow();
 }
 
-export interface DeliveryFilter {
-  limit: number;
-  after?: string | undefined;
+export interface DeliveryFilter extends Page<string> {
   eventId?: string | undefined;
   endpointId?: string | undefined;
   status?: DeliveryStatus | undefined;
 }
 
-/** A store's deliveries, newest first; one row more than the limit. */
+/** A store's deliveries; one row more than the limit. */
 export async function listDeliveries(db: Db, owner: Owner, filter: DeliveryFilter): Promise<DeliveryRow[]> {
   let query = db
     .selectFrom('delivery')
@@ -79,11 +77,7 @@ export async function listDeliveries(db: Db, owner: Owner, filter: DeliveryFilte
   if (filter.endpointId !== undefined) query = query.where('endpoint_id', '=', filter.endpointId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   const cursor = await cursorOf(filter.after, (id) => findDelivery(db, owner, id));
-  if (cursor !== undefined) query = query.where('delivery_id', '<', cursor.delivery_id);
-  return await query
-    .orderBy('delivery_id', 'desc')
-    .limit(filter.limit + 1)
-    .execute();
+  return await inOrder(query, ['delivery_id'], { ...filter, after: cursor }).execute();
 }
 
 /** A page of an endpoint's deliveries in order of their event ids. */

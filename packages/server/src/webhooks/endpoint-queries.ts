@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
+import { cursorOf, type Page, readByCreation } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { ENDPOINT_MOVES } from './states.ts';
@@ -41,12 +41,8 @@ export async function getEndpoint(db: Db, owner: Owner, text: string, lock?: 'sh
 
 const endpointNotFound = () => new Fail('resource_not_found', 'There is no such webhook endpoint.');
 
-/** A store's endpoints, newest first; one row more than the limit. */
-export async function listEndpoints(
-  db: Db,
-  owner: Owner,
-  page: { limit: number; after?: string | undefined },
-) {
+/** A store's endpoints; one row more than the limit. */
+export async function listEndpoints(db: Db, owner: Owner, page: Page<string>) {
   const query = db
     .selectFrom('webhook_endpoint')
     .selectAll()
@@ -55,7 +51,7 @@ export async function listEndpoints(
   const after = await cursorOf(page.after, (id) =>
     selectEndpoint(db, owner.merchantId, id).where('store_id', '=', owner.storeId).executeTakeFirst(),
   );
-  return await readNewest(query, 'endpoint_id', { after, limit: page.limit });
+  return await readByCreation(query, 'endpoint_id', { ...page, after });
 }
 
 export async function countEndpoints(tx: Tx, owner: Owner): Promise<number> {

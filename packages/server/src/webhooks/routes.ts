@@ -54,9 +54,9 @@ function endpointRoutes(platform: Platform): Route[] {
       query: WebhookEndpointQuery,
       answer: WebhookEndpointList,
       refusals: [],
-      read: async ({ caller }, { limit, after: id }) => {
+      read: async ({ caller }, { after: id, ...slice }) => {
         const after = cursorIdOf('webhookEndpoint', id);
-        return pageOf(await listEndpoints(platform.db, caller, { limit, after }), { limit }, presentEndpoint);
+        return pageOf(await listEndpoints(platform.db, caller, { ...slice, after }), slice, presentEndpoint);
       },
     }),
     defineRoute({
@@ -142,7 +142,7 @@ function deliveryRoutes(platform: Platform): Route[] {
       query: DeliveryQuery,
       answer: DeliveryList,
       refusals: [],
-      read: async ({ caller, query }, { limit, after: id }) => {
+      read: async ({ caller, query }, { after: id, ...slice }) => {
         const after = cursorIdOf('delivery', id);
         const eventId = query.event_id && decodeId('event', query.event_id);
         const endpointId = query.endpoint_id && decodeId('webhookEndpoint', query.endpoint_id);
@@ -150,9 +150,9 @@ function deliveryRoutes(platform: Platform): Route[] {
         const isNothing =
           (query.event_id !== undefined && eventId === undefined) ||
           (query.endpoint_id !== undefined && endpointId === undefined);
-        const filter = { limit, after, eventId, endpointId, status: query.status };
+        const filter = { ...slice, after, eventId, endpointId, status: query.status };
         const rows = isNothing ? [] : await listDeliveries(platform.db, caller, filter);
-        return pageOf(rows, { limit }, presentDelivery);
+        return pageOf(rows, slice, presentDelivery);
       },
     }),
     defineRoute({

@@ -7,7 +7,7 @@ import { FilteredLink } from '../filtered-link.tsx';
 import { textOf } from '../form.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { amountText, CopyId, Maybe, Status, Time } from '../format.tsx';
-import { List, type ListDefinition } from '../list.tsx';
+import { List, type ListDefinition, MADE } from '../list.tsx';
 import { useMay } from '../place.ts';
 import { ResourceLink } from '../resource-link.tsx';
 import { PageOfInvoice } from './payer-page.tsx';
@@ -44,6 +44,7 @@ const SUBSCRIPTIONS: ListDefinition<Subscription> = {
       label: 'Status',
       options: ['incomplete', 'trialing', 'active', 'past_due', 'canceled', 'incomplete_expired'],
     },
+    ...MADE,
   ],
   empty: {
     text: 'No subscriptions yet. The guide shows the request that makes one; its options are listed by',

@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely';
 import type { Db, Tables, Tx } from '../../platform/db/index.ts';
-import { cursorOf, readNewest } from '../../platform/db/lists/index.ts';
+import { cursorOf, type Page, readByCreation } from '../../platform/db/lists/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { decodeId } from '../../tenancy/index.ts';
 import './tables.ts';
@@ -34,19 +34,15 @@ export async function getLink(db: Db, owner: Owner, id: string) {
   return row;
 }
 
-/** A store's links, newest first; up to one row more than the limit. */
-export async function listLinks(
-  db: Db,
-  owner: Owner,
-  page: { limit: number; after?: string | undefined },
-): Promise<LinkRow[]> {
+/** A store's links; up to one row more than the limit. */
+export async function listLinks(db: Db, owner: Owner, page: Page<string>): Promise<LinkRow[]> {
   const query = db
     .selectFrom('payment_link')
     .selectAll()
     .where('merchant_id', '=', owner.merchantId)
     .where('store_id', '=', owner.storeId);
   const after = await cursorOf(page.after, (id) => getLink(db, owner, id));
-  return await readNewest(query, 'link_id', { after, limit: page.limit });
+  return await readByCreation(query, 'link_id', { ...page, after });
 }
 
 export async function insertLink(tx: Tx, row: Insertable<Tables['payment_link']>): Promise<LinkRow> {

@@ -1,3 +1,4 @@
+import { PAGE_QUERY } from '@florin/contract/schemas';
 import Type from 'typebox';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { Fail } from '../../platform/fail.ts';
@@ -36,6 +37,7 @@ const Query = Type.Object({
   until: Seconds('Not itself in the range.'),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
   starting_after: Filter('`id` of the last request of the page before.'),
+  sort: PAGE_QUERY.sort,
 });
 
 const msOf = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);

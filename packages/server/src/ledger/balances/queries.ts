@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { cursorOf, readNewest } from '../../platform/db/lists/index.ts';
+import { cursorOf, type Page, readByCreation } from '../../platform/db/lists/index.ts';
 import { type Account, type Balances, debitSign } from '../accounts.ts';
 import '../tables.ts';
 
@@ -44,16 +44,14 @@ export async function isCauseBooked(db: Db, merchantId: string, causeId: string)
   return rows.length > 0;
 }
 
-export interface EntryFilter {
-  limit: number;
-  after?: string | undefined;
+export interface EntryFilter extends Page<string> {
   currency?: Asset | undefined;
   account?: Account | undefined;
   /** Entries of any of these causes. */
   causeIds?: readonly string[] | undefined;
 }
 
-/** Newest first; `limit + 1` rows, to show whether there are more. */
+/** In the order of their creation; `limit + 1` rows, to show whether there are more. */
 export async function listEntries(db: Db, merchantId: string, filter: EntryFilter) {
   const { currency, account, causeIds } = filter;
   let query = db.selectFrom('ledger_entry').selectAll().where('merchant_id', '=', merchantId);
@@ -63,7 +61,7 @@ export async function listEntries(db: Db, merchantId: string, filter: EntryFilte
     query = query.where((e) => e.or([e('debit', '=', account), e('credit', '=', account)]));
   }
   const after = await cursorOf(filter.after, (id) => findEntry(db, merchantId, id));
-  return await readNewest(query, 'entry_id', { after, limit: filter.limit });
+  return await readByCreation(query, 'entry_id', { ...filter, after });
 }
 export type EntryRow = Awaited<ReturnType<typeof listEntries>>[number];
 

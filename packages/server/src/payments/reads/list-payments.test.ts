@@ -1,3 +1,4 @@
+import { SORTS, type Sort } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../../test/database.ts';
@@ -52,7 +53,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-const planOf = (filter: PaymentFilter) => explain(db, paymentPage(db, owner, filter, { limit: LIMIT }));
+const planOf = (filter: PaymentFilter, sort?: Sort) =>
+  explain(db, paymentPage(db, owner, filter, { limit: LIMIT, sort }));
 
 const SHAPES: [name: string, filter: PaymentFilter, index: string][] = [
   ['all', {}, 'payment_list'],
@@ -73,15 +75,20 @@ const SHAPES: [name: string, filter: PaymentFilter, index: string][] = [
   ['of a day by status', { status: 'completed', created: { from: 5_000 } }, 'payment_status'],
 ];
 
-test.each(SHAPES)('payments %s are read from one index, in its order', async (_name, filter, index) => {
-  const plan = await planOf(filter);
-  // Nothing is sorted, filtered or read beyond what is shown.
-  expect(plan.map((node) => node['Node Type'])).toEqual(['Limit', 'Index Scan']);
-  const [, scan] = plan;
-  expect(scan?.['Index Name']).toBe(index);
-  expect(scan?.Filter).toBeUndefined();
-  expect(scan?.['Actual Rows']).toBeLessThanOrEqual(LIMIT + 1);
-});
+test.each(SHAPES)(
+  'payments %s are read from one index, from either end of it',
+  async (_name, filter, index) => {
+    for (const sort of SORTS) {
+      const plan = await planOf(filter, sort);
+      // Nothing is sorted, filtered or read beyond what is shown.
+      expect(plan.map((node) => node['Node Type'])).toEqual(['Limit', 'Index Scan']);
+      const [, scan] = plan;
+      expect(scan?.['Index Name']).toBe(index);
+      expect(scan?.Filter).toBeUndefined();
+      expect(scan?.['Actual Rows']).toBeLessThanOrEqual(LIMIT + 1);
+    }
+  },
+);
 
 test.each([
   ['all', {}, 'payment_session_list'],

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { storedAddress, storedTxId } from '../../chains/addresses/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { CreatedRange } from '../../platform/db/lists/index.ts';
-import { createdRange, cursorOf, madeWithin, newestFirst } from '../../platform/db/lists/index.ts';
+import { byCreation, createdRange, cursorOf, madeWithin, type Page } from '../../platform/db/lists/index.ts';
 import { invalidParam } from '../../platform/fail.ts';
 import { checkStoreFilter, type Owner } from '../../tenancy/index.ts';
 import type { PaymentRow } from './queries.ts';
@@ -102,14 +102,14 @@ function lastingPayments(db: Db, { merchantId, storeId }: Owner, filter: Lasting
 }
 
 /**
- * The statement of a list: newest first, one row more than the limit, by an index for each filter. Several filters read
- * along the index of one of them.
+ * The statement of a list: one row more than the limit, by an index for each filter. Several filters read along the index of
+ * one of them.
  */
 export function paymentPage(
   db: Db,
   owner: Owner,
   { status, network, exception, ...filter }: PaymentFilter,
-  page: { limit: number; after?: PaymentRow | undefined },
+  page: Page<PaymentRow>,
 ) {
   let query = lastingPayments(db, owner, filter);
   if (status !== undefined) query = query.where('status', '=', status);
@@ -119,7 +119,7 @@ export function paymentPage(
   if (exception !== undefined)
     query = query.where(sql<boolean>`exceptions @> ${sql.lit(`["${exception}"]`)}::jsonb`);
   const idColumn = filter.ofSessions ? 'session_id' : 'payment_id';
-  return newestFirst(query, idColumn, { limit: page.limit, after: page.after });
+  return byCreation(query, idColumn, page);
 }
 
 /**
@@ -133,11 +133,11 @@ export async function listPayments(
   db: Db,
   owner: Owner,
   query: PaymentListQuery,
-  { limit, after: id, ofSessions }: { limit: number; after: string | undefined; ofSessions?: boolean },
+  { after: id, ofSessions, ...page }: Page<string> & { ofSessions?: boolean },
 ): Promise<PaymentRow[]> {
   const filter = { ...readPaymentFilter(query, owner), ofSessions };
   const after = await cursorOf(id, (paymentId) =>
     lastingPayments(db, owner, filter).where('payment_id', '=', paymentId).executeTakeFirst(),
   );
-  return await paymentPage(db, owner, filter, { limit, after }).execute();
+  return await paymentPage(db, owner, filter, { ...page, after }).execute();
 }

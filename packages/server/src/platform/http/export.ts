@@ -28,18 +28,18 @@ export class Exports {
 
   /** Reads the first slice, so that a refusal is an answer and not a file that is cut off. @throws Fail */
   async start(list: List, request: RouteRequest<unknown, unknown, unknown>): Promise<Csv> {
-    const { limit, after } = sliceOf(request.query);
+    const { limit, ...slice } = sliceOf(request.query);
     if (limit !== undefined) {
       const message = 'CSV holds everything that fits the filter: leave limit out.';
       throw new Fail('invalid_request', { message, param: 'limit' });
     }
     const release = this.#claim(request.caller.keyId);
     try {
-      const first = await list.read(request, { limit: SLICE, after });
+      const first = await list.read(request, { after: undefined, ...slice, limit: SLICE });
       const open: OpenStream = (signal) => {
         if (signal.aborted) release();
         signal.addEventListener('abort', release, { once: true });
-        const read = (id: string) => list.read(request, { limit: SLICE, after: id });
+        const read = (id: string) => list.read(request, { ...slice, limit: SLICE, after: id });
         return csvOf({ ...list, read, first }, signal);
       };
       const name = request.url.split('?', 1)[0]?.split('/').at(-1) ?? 'list';

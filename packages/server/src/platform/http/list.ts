@@ -1,16 +1,20 @@
+import { SORTS, type Sort } from '@florin/contract/schemas';
 import { IsArray, type Static, type TObject, type TSchema } from 'typebox';
 import type { Route, RouteRequest, Slice, SliceRequest } from './route.ts';
 
 const LIMIT_DEFAULT = 10;
+const isSort = (value: unknown): value is Sort => SORTS.some((sort) => sort === value);
 
 /** The part of a list that a validated query asks for. */
 export function sliceOf(query: unknown): Partial<SliceRequest> {
   if (typeof query !== 'object' || query === null) return {};
   const limit: unknown = Reflect.get(query, 'limit');
   const after: unknown = Reflect.get(query, 'starting_after');
+  const sort: unknown = Reflect.get(query, 'sort');
   return {
     ...(typeof limit === 'number' ? { limit } : {}),
     ...(typeof after === 'string' ? { after } : {}),
+    ...(isSort(sort) ? { sort } : {}),
   };
 }
 
@@ -59,8 +63,8 @@ export function defineList({ idOf = ownId, read, ...route }: AnyDefinition): Rou
     method: 'GET',
     scope: 'read',
     handle: async (request) => {
-      const { limit = LIMIT_DEFAULT, after } = sliceOf(request.query);
-      return { body: { object: 'list', ...(await read(request, { limit, after })), url: request.url } };
+      const slice = { limit: LIMIT_DEFAULT, after: undefined, ...sliceOf(request.query) };
+      return { body: { object: 'list', ...(await read(request, slice)), url: request.url } };
     },
     list: { item: data.items, idOf, read },
   };

@@ -1,3 +1,4 @@
+import type { Sort } from '@florin/contract/schemas';
 import type { Scope } from '@florin/contract/scopes';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { FailCode } from '../fail.ts';
@@ -52,6 +53,8 @@ export interface SliceRequest {
   limit: number;
   /** The id of an item, as `starting_after` takes it: the slice begins behind it. */
   after: string | undefined;
+  /** Newest first by default. */
+  sort?: Sort | undefined;
 }
 
 export interface Slice<T> {

@@ -1,10 +1,12 @@
 export {
+  byCreation,
   type CreatedRange,
   createdRange,
   cursorOf,
+  inOrder,
   madeWithin,
-  newestFirst,
+  type Page,
   pageOf,
-  readNewest,
+  readByCreation,
   unknownCursor,
 } from './list-page.ts';

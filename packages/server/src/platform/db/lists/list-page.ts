@@ -1,3 +1,4 @@
+import type { Sort } from '@florin/contract/schemas';
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { Fail } from '../../fail.ts';
 import type { Tables } from '../db.ts';
@@ -65,30 +66,49 @@ export function madeWithin<Table extends keyof Tables, Row>(
   return before === undefined ? later : later.where(sql<boolean>`${createdAt} < ${before}`);
 }
 
-/**
- * Rows newest first, after the cursor if there is one; up to one more than the limit.
- *
- * @param idColumn the order of rows of the same second
- */
-export function newestFirst<Table extends keyof Tables, Row, Id extends keyof Row & string>(
+/** A part of a list: what comes after a row of it, and how much. */
+export interface Page<Cursor> {
+  after?: Cursor | undefined;
+  limit: number;
+  /** Newest first by default. */
+  sort?: Sort | undefined;
+}
+
+/** Rows in the order of columns that grow with time, after the cursor if there is one; up to one more than the limit. */
+export function inOrder<Table extends keyof Tables, Row, Column extends string>(
   query: Selection<Table, Row>,
-  idColumn: Id,
-  { after, limit }: { after: Readonly<Record<'created_at' | Id, unknown>> | undefined; limit: number },
+  columns: readonly Column[],
+  { after, limit, sort = '-created' }: Page<Readonly<Record<Column, unknown>>>,
 ): Selection<Table, Row> {
-  const id = sql.ref(idColumn);
+  const [direction, comes] = sort === 'created' ? (['asc', '>'] as const) : (['desc', '<'] as const);
+  const own = sql.join(columns.map((column) => sql.ref(column)));
   const behind =
     after === undefined
       ? query
-      : query.where(sql<boolean>`(${createdAt}, ${id}) < (${after.created_at}, ${after[idColumn]})`);
-  return behind
-    .orderBy(createdAt, 'desc')
-    .orderBy(id, 'desc')
-    .limit(limit + 1);
+      : query.where(
+          sql<boolean>`(${own}) ${sql.raw(comes)} (${sql.join(columns.map((column) => after[column]))})`,
+        );
+  let ordered = behind;
+  for (const column of columns) ordered = ordered.orderBy(sql.ref(column), direction);
+  return ordered.limit(limit + 1);
 }
 
-/** Reads `newestFirst`. */
-export async function readNewest<Table extends keyof Tables, Row, Id extends keyof Row & string>(
-  ...list: Parameters<typeof newestFirst<Table, Row, Id>>
+/**
+ * Rows in the order in which they were made, as `inOrder`.
+ *
+ * @param idColumn the order of rows of the same second
+ */
+export function byCreation<Table extends keyof Tables, Row, Id extends keyof Row & string>(
+  query: Selection<Table, Row>,
+  idColumn: Id,
+  page: Page<Readonly<Record<'created_at' | Id, unknown>>>,
+): Selection<Table, Row> {
+  return inOrder(query, ['created_at', idColumn], page);
+}
+
+/** Reads `byCreation`. */
+export async function readByCreation<Table extends keyof Tables, Row, Id extends keyof Row & string>(
+  ...list: Parameters<typeof byCreation<Table, Row, Id>>
 ): Promise<Row[]> {
-  return await newestFirst<Table, Row, Id>(...list).execute();
+  return await byCreation<Table, Row, Id>(...list).execute();
 }
