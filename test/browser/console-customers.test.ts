@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
 import { expectAccessible } from './checkout-driver.ts';
@@ -46,6 +47,39 @@ describe.skipIf(!hasChromium())('customers in the console', () => {
     await changesAsSupport(id);
   });
 
+  /** Somebody else changes the customer while a dialog is open. */
+  async function editsMeanwhile(page: Page): Promise<void> {
+    const dialog = page.getByRole('dialog');
+    const { customers } = at.merchant.sdk;
+    const [customer] = (await customers.list({ external_customer_id: 'customer-17' })).data;
+    const id = customer?.id ?? '';
+    const conflict = dialog.getByRole('alert');
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await dialog.getByLabel('Phone (optional)').fill('+44 20 7946 0000');
+    await customers.update(id, { name: 'Ada King', description: 'pays by hand' });
+    await page.keyboard.press('Enter');
+    await conflict.getByText('Ada King').waitFor();
+    await looks(page, 'customer-meanwhile');
+    expect(await customers.retrieve(id)).not.toHaveProperty('phone');
+    await conflict.getByRole('button', { name: 'Keep what I changed' }).click();
+    await conflict.waitFor({ state: 'hidden' });
+    expect(await dialog.getByLabel('Name (optional)').inputValue()).toBe('Ada King');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    const kept = { name: 'Ada King', description: 'pays by hand', phone: '+44 20 7946 0000' };
+    expect(await customers.retrieve(id)).toMatchObject(kept);
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await dialog.getByLabel('Name (optional)').fill('Countess of Lovelace');
+    await customers.update(id, { name: 'Ada Lovelace' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await conflict.getByRole('button', { name: 'Take theirs' }).click();
+    expect(await dialog.getByLabel('Name (optional)').inputValue()).toBe('Ada Lovelace');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await customers.retrieve(id)).toMatchObject({ ...kept, name: 'Ada Lovelace' });
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+  }
+
   async function changesAsSupport(subscription: string): Promise<void> {
     const { page, faults } = await signIn('support');
     const dialog = page.getByRole('dialog');
@@ -64,6 +98,7 @@ describe.skipIf(!hasChromium())('customers in the console', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
     await looks(page, 'customer');
+    await editsMeanwhile(page);
     await page.goto(`${base()}/subscriptions/${subscription}`);
     await page.getByRole('button', { name: 'Portal link…' }).click();
     await dialog.getByLabel('Where the customer may go from there').fill('https://shop.example/account');

@@ -26,7 +26,9 @@ interface FormDialogProps {
    *
    * @param formId that key: new each time the dialog is opened, the same however often it is sent
    */
-  send: (fields: FormData, formId: string) => Sent;
+  send: (fields: FormData, formId: string) => Sent | Promise<Sent>;
+  /** Is told when a person opens it. */
+  opened?: () => void;
   /** Is given the answer once it is done, and what was sent. */
   done?: (answer: unknown, fields: FormData) => void;
 }
@@ -46,6 +48,7 @@ export function FormDialog({
   names,
   fields,
   send,
+  opened,
   done,
 }: FormDialogProps) {
   const [formId, setFormId] = useState('');
@@ -57,6 +60,7 @@ export function FormDialog({
   const isTyped = useRef(false);
   const open = () => {
     setFormId(crypto.randomUUID());
+    opened?.();
     setOpen(true);
   };
   const close = () => {

@@ -7,6 +7,13 @@ export function textOf(fields: FormData, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** What fields of a form hold, by their names. */
+export type Values<Name extends string> = Readonly<Record<Name, string>>;
+
+/** What somebody typed into these fields, without the spaces around it. */
+export const textsOf = <Name extends string>(fields: FormData, names: readonly Name[]): Values<Name> =>
+  Object.fromEntries(names.map((name) => [name, textOf(fields, name).trim()])) as Values<Name>;
+
 /** An address for mails, as people paste it. */
 export const emailOf = (fields: FormData): string => textOf(fields, 'email').trim();
 

@@ -3,45 +3,48 @@ import { TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { LISTS } from '../ahead.ts';
 import { PageError } from '../api.ts';
-import { textOf } from '../form.ts';
+import { EditDialog } from '../edit-dialog.tsx';
+import { textOf, textsOf, type Values } from '../form.ts';
 import { type ErrorOf, FormDialog } from '../form-dialog.tsx';
 import { usePlace } from '../place.ts';
 
 const PATH = LISTS.customers;
 
 const DETAILS = [
-  { name: 'name', label: 'Name (optional)', max: 200 },
-  { name: 'email', label: 'E-mail (optional)', max: 254, type: 'email' },
-  { name: 'phone', label: 'Phone (optional)', max: 50, type: 'tel' },
-  { name: 'description', label: 'Description, for yourself (optional)', max: 500 },
+  { name: 'name', label: 'Name (optional)', what: 'Name', max: 200 },
+  { name: 'email', label: 'E-mail (optional)', what: 'E-mail', max: 254, type: 'email' },
+  { name: 'phone', label: 'Phone (optional)', what: 'Phone', max: 50, type: 'tel' },
+  { name: 'description', label: 'Description, for yourself (optional)', what: 'Description', max: 500 },
 ] as const;
 
 const NAMES = DETAILS.map(({ name }) => name);
 
-const DetailFields = ({ customer, errorOf }: { customer?: Customer; errorOf: ErrorOf }) =>
-  DETAILS.map(({ name, label, max, ...input }) => (
+type Detail = (typeof DETAILS)[number]['name'];
+const LABELS = Object.fromEntries(DETAILS.map(({ name, what }) => [name, what])) as Values<Detail>;
+
+const DetailFields = ({ values, errorOf }: { values?: Values<Detail>; errorOf: ErrorOf }) =>
+  DETAILS.map(({ name, label, what: _, max, ...input }) => (
     <TextInput
       key={name}
       name={name}
       label={label}
       maxLength={max}
       autoComplete="off"
-      defaultValue={customer?.[name] ?? ''}
+      defaultValue={values?.[name] ?? ''}
       error={errorOf(name)}
       {...input}
     />
   ));
 
-/** What differs from the customer as it is. @throws PageError for a value that was emptied, as the API only replaces them */
-function changesOf(fields: FormData, customer?: Customer): Record<string, string> {
-  const changed = NAMES.flatMap((name) => {
-    const [typed, before] = [textOf(fields, name).trim(), customer?.[name] ?? ''];
-    if (typed === before) return [];
-    if (typed === '' && name !== 'description')
+const NOTHING: Values<Detail> = { name: '', email: '', phone: '', description: '' };
+
+/** What was changed. @throws PageError for a value that was emptied, as the API only replaces them */
+function changesOf(typed: Values<Detail>, before = NOTHING): Record<string, string> {
+  const changed = NAMES.filter((name) => typed[name] !== before[name]);
+  for (const name of changed)
+    if (typed[name] === '' && name !== 'description')
       throw new PageError('This can be replaced, and not be taken away.', name);
-    return [[name, typed] as const];
-  });
-  return Object.fromEntries(changed);
+  return Object.fromEntries(changed.map((name) => [name, typed[name]]));
 }
 
 export function NewCustomer() {
@@ -72,7 +75,7 @@ export function NewCustomer() {
         path: `${PATH}/create`,
         body: {
           external_customer_id: textOf(fields, 'external_customer_id').trim(),
-          ...changesOf(fields),
+          ...changesOf(textsOf(fields, NAMES)),
         },
       })}
       done={(answer) => {
@@ -83,16 +86,23 @@ export function NewCustomer() {
   );
 }
 
-export const EditCustomer = ({ customer }: { customer: Customer }) => (
-  <FormDialog
-    label="Edit…"
-    title="Edit the customer"
-    submit="Save"
-    names={NAMES}
-    fields={(errorOf) => <DetailFields customer={customer} errorOf={errorOf} />}
-    send={(fields) => ({
-      path: `${PATH}/${encodeURIComponent(customer.id)}/update`,
-      body: changesOf(fields, customer),
-    })}
-  />
-);
+export function EditCustomer({ customer }: { customer: Customer }) {
+  const path = `${PATH}/${encodeURIComponent(customer.id)}`;
+  return (
+    <EditDialog
+      label="Edit…"
+      title="Edit the customer"
+      subject={customer}
+      path={path}
+      labels={LABELS}
+      valuesOf={({ name, email, phone, description }) => ({
+        name: name ?? '',
+        email: email ?? '',
+        phone: phone ?? '',
+        description: description ?? '',
+      })}
+      fields={(errorOf, values) => <DetailFields values={values} errorOf={errorOf} />}
+      send={(typed, before) => ({ path: `${path}/update`, body: changesOf(typed, before) })}
+    />
+  );
+}

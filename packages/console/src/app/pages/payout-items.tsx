@@ -3,9 +3,9 @@ import { Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, type Place, pathWith } from '../api.ts';
 import { Action } from '../detail.tsx';
+import { EditDialog } from '../edit-dialog.tsx';
 import { OnChain } from '../explorer.tsx';
-import { textOf } from '../form.ts';
-import { FormDialog } from '../form-dialog.tsx';
+import type { Values } from '../form.ts';
 import { Maybe, Status } from '../format.tsx';
 import { useMay, usePlace } from '../place.ts';
 import { ShowMore } from '../show-more.tsx';
@@ -24,6 +24,9 @@ const FIELDS = [
   { name: 'memo', label: 'Memo' },
 ] as const;
 
+type ItemField = (typeof FIELDS)[number]['name'];
+const LABELS = Object.fromEntries(FIELDS.map(({ name, label }) => [name, label])) as Values<ItemField>;
+
 /** What the service found wrong with a field of an item: its paths are `items[3].address`. */
 const findingOf = ({ validation_errors }: PayoutItem, name: string) =>
   validation_errors.find(({ field }) => field.endsWith(`.${name}`))?.message;
@@ -31,28 +34,35 @@ const findingOf = ({ validation_errors }: PayoutItem, name: string) =>
 /** Mends an item, or takes it out of its batch. */
 function ItemChanges({ item, batch }: { item: PayoutItem; batch: PayoutBatch }) {
   const path = `${PAYOUT_BATCHES}/${batch.batch_id}/items/${item.item_id}`;
-  const inputOf = (fields: FormData) => {
-    const given = FIELDS.map(({ name }) => [name, textOf(fields, name).trim()] as const);
-    return { network: item.network, ...Object.fromEntries(given.filter(([, text]) => text !== '')) };
-  };
+  const inputOf = (typed: Values<ItemField>) => ({
+    network: item.network,
+    ...Object.fromEntries(Object.entries(typed).filter(([, text]) => text !== '')),
+  });
   return (
     <Group gap={4}>
-      <FormDialog
+      <EditDialog
         label="Mend"
-        submit="Save"
-        names={FIELDS.map(({ name }) => name)}
-        fields={(errorOf) =>
+        subject={item}
+        path={path}
+        labels={LABELS}
+        valuesOf={({ address, amount, real_name, memo }) => ({
+          address,
+          amount,
+          real_name: real_name ?? '',
+          memo: memo ?? '',
+        })}
+        fields={(errorOf, values) =>
           FIELDS.map(({ name, label }) => (
             <TextInput
               key={name}
               name={name}
               label={label}
-              defaultValue={item[name] ?? ''}
+              defaultValue={values[name]}
               error={errorOf(name) ?? findingOf(item, name)}
             />
           ))
         }
-        send={(fields) => ({ path, method: 'PUT', body: inputOf(fields) })}
+        send={(typed) => ({ path, method: 'PUT', body: inputOf(typed) })}
       />
       <Action
         label="Leave out"

@@ -2,7 +2,8 @@ import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
 import type { WebhookEndpoint } from '@florin/contract/schemas';
 import { Code, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { Action, Detail, Facts, Section } from '../detail.tsx';
-import { textOf } from '../form.ts';
+import { EditDialog } from '../edit-dialog.tsx';
+import { textOf, type Values } from '../form.ts';
 import { type ErrorOf, FormDialog } from '../form-dialog.tsx';
 import { CopyId, Status, Time, wordsOf } from '../format.tsx';
 import { List, type ListDefinition } from '../list.tsx';
@@ -35,8 +36,12 @@ const CHOICES = Object.entries(EVENT_CATALOGUE).filter(
   ([type, { built }]) => built && type !== 'webhook_endpoint.test',
 );
 
-function Fields({ endpoint, errorOf }: { endpoint?: WebhookEndpoint | undefined; errorOf: ErrorOf }) {
-  const chosen: readonly string[] = endpoint?.types ?? ['*'];
+const LABELS = { url: 'URL', types: 'Events' };
+type EndpointValues = Values<keyof typeof LABELS>;
+const FIRST: EndpointValues = { url: '', types: '*' };
+
+function Fields({ values = FIRST, errorOf }: { values?: EndpointValues; errorOf: ErrorOf }) {
+  const chosen = values.types.split(' ');
   const wrongTypes = errorOf('types');
   const choice = (type: string, text: string) => (
     <label key={type}>
@@ -50,7 +55,7 @@ function Fields({ endpoint, errorOf }: { endpoint?: WebhookEndpoint | undefined;
         name="url"
         label="URL"
         placeholder="https://shop.example/webhooks"
-        defaultValue={endpoint?.url ?? ''}
+        defaultValue={values.url}
         error={errorOf('url')}
         autoComplete="off"
         required
@@ -70,10 +75,17 @@ function Fields({ endpoint, errorOf }: { endpoint?: WebhookEndpoint | undefined;
   );
 }
 
-const NAMES = ['url', 'types'];
-const inputOf = (fields: FormData) => ({
+const valuesOf = ({ url, types }: Pick<WebhookEndpoint, 'url' | 'types'>): EndpointValues => ({
+  url,
+  types: types.join(' '),
+});
+const typedIn = (fields: FormData): EndpointValues => ({
   url: textOf(fields, 'url').trim(),
-  types: fields.getAll('types'),
+  types: fields.getAll('types').join(' '),
+});
+const inputOf = ({ url, types }: EndpointValues) => ({
+  url,
+  types: types === '' ? [] : types.split(' '),
 });
 
 const NewEndpoint = () => (
@@ -81,9 +93,9 @@ const NewEndpoint = () => (
     label="New endpoint"
     submit="Create"
     isMain
-    names={NAMES}
+    names={Object.keys(LABELS)}
     fields={(errorOf) => <Fields errorOf={errorOf} />}
-    send={(fields) => ({ path: PATH, body: inputOf(fields) })}
+    send={(fields) => ({ path: PATH, body: inputOf(typedIn(fields)) })}
   />
 );
 
@@ -140,12 +152,15 @@ function Actions({ endpoint }: { endpoint: WebhookEndpoint }) {
         />
       )}
       {isEnabled && <Resend path={path} />}
-      <FormDialog
+      <EditDialog
         label="Change"
-        submit="Save"
-        names={NAMES}
-        fields={(errorOf) => <Fields endpoint={endpoint} errorOf={errorOf} />}
-        send={(fields) => ({ path: `${path}/update`, body: inputOf(fields) })}
+        subject={endpoint}
+        path={path}
+        labels={LABELS}
+        valuesOf={valuesOf}
+        typedIn={typedIn}
+        fields={(errorOf, values) => <Fields values={values} errorOf={errorOf} />}
+        send={(typed) => ({ path: `${path}/update`, body: inputOf(typed) })}
       />
       {isEnabled ? (
         <Action

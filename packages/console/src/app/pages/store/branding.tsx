@@ -1,20 +1,10 @@
-import {
-  Alert,
-  Button,
-  FileButton,
-  Group,
-  Skeleton,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Button, FileButton, Group, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, type FormEvent, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import { useChange } from '../../detail.tsx';
 import { fieldOf } from '../../form.ts';
+import { type Both, Meanwhile } from '../../meanwhile.tsx';
 import { Trouble } from '../../trouble.tsx';
 import { useUnsaved } from '../../unsaved.ts';
 import { type BrandChange, Preview, type SamplePage, usePreview } from './preview.tsx';
@@ -75,63 +65,31 @@ const logoText = (logo: string | null | undefined, id: string | null): string =>
   return logo === null ? 'none' : 'a new one';
 };
 
-interface MeanwhileProps {
-  /** As it was when the form was opened, and as somebody has saved it since. */
-  seen: Brand;
-  saved: Brand;
-  draft: Draft;
-  take: () => void;
-  keep: () => void;
-}
-
-const sinceThen = (text: string, old: string): string => (text === old ? 'as it was' : text || 'nothing');
-
-/** Somebody else saved meanwhile: both are shown, and the person decides. */
-function Meanwhile({ seen, saved, draft, take, keep }: MeanwhileProps) {
+/** What two people have changed. */
+function bothOf(seen: Brand, saved: Brand, draft: Draft): Both[] {
   const [before, after] = [draftOf(seen), draftOf(saved)];
   const logoOf = (id: string | null) =>
     id === null ? 'none' : id === seen.logo_id ? 'as it was' : 'a new one';
-  const rows = [
-    ['Name', before.name, after.name, draft.name],
-    ['Colour', before.accent, after.accent, draft.accent],
-    ['Support', before.support, after.support, draft.support],
-    ['Terms', before.terms, after.terms, draft.terms],
-    ['Logo', logoOf(seen.logo_id), logoOf(saved.logo_id), logoText(draft.logo, seen.logo_id)],
+  const texts = [
+    ['Name', 'name'],
+    ['Colour', 'accent'],
+    ['Support', 'support'],
+    ['Terms', 'terms'],
   ] as const;
-  return (
-    <Alert color="red" variant="outline" role="alert" title="Somebody changed this meanwhile">
-      <Table className="list" aria-label="Both changes">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>What</Table.Th>
-            <Table.Th>As they saved it</Table.Th>
-            <Table.Th>As you have it</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows
-            .filter(([, old, theirs, mine]) => theirs !== old || mine !== old)
-            .map(([what, old, theirs, mine]) => (
-              <Table.Tr key={what}>
-                <Table.Td data-label="What" className="whole">
-                  {what}
-                </Table.Td>
-                <Table.Td data-label="As they saved it">{sinceThen(theirs, old)}</Table.Td>
-                <Table.Td data-label="As you have it">{sinceThen(mine, old)}</Table.Td>
-              </Table.Tr>
-            ))}
-        </Table.Tbody>
-      </Table>
-      <Group mt="xs" gap="xs">
-        <Button size="xs" variant="default" onClick={take}>
-          Take theirs
-        </Button>
-        <Button size="xs" variant="default" onClick={keep}>
-          Keep what I changed
-        </Button>
-      </Group>
-    </Alert>
-  );
+  return [
+    ...texts.map(([what, field]) => ({
+      what,
+      before: before[field],
+      theirs: after[field],
+      mine: draft[field],
+    })),
+    {
+      what: 'Logo',
+      before: logoOf(seen.logo_id),
+      theirs: logoOf(saved.logo_id),
+      mine: logoText(draft.logo, seen.logo_id),
+    },
+  ];
 }
 
 async function base64Of(file: File): Promise<string> {
@@ -294,7 +252,7 @@ function Form({ saved }: { saved: Brand }) {
       <form onSubmit={submit}>
         <Stack>
           {isOutdated && !isPending && (
-            <Meanwhile seen={seen} saved={saved} draft={draft} take={take} keep={keep} />
+            <Meanwhile rows={bothOf(seen, saved, draft)} take={take} keep={keep} />
           )}
           <Fields draft={draft} saved={saved} set={set} errorOf={errorOf} />
           {wrong !== null && beside === undefined && !(isConflict && isOutdated) && <Trouble error={wrong} />}
