@@ -78,8 +78,9 @@ export class Subscriptions extends Resource {
    * for await (const piece of florin.subscriptions.csv({ status: 'active' })) process.stdout.write(piece);
    * ```
    */
-  csv({ limit: _, ...query }: SubscriptionQuery = {}, signal?: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.export(PATH, valuesOf(query), signal);
+  csv(query: SubscriptionQuery = {}, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    const { limit: _, ...filter } = query;
+    return this.export(PATH, valuesOf(filter), signal);
   }
 
   /**

@@ -11,10 +11,16 @@ import { usePlace } from '../place.ts';
 const PATH = LISTS.customers;
 
 const DETAILS = [
-  { name: 'name', label: 'Name (optional)', what: 'Name', max: 200 },
+  { name: 'name', label: 'Name (optional)', what: 'Name', max: 200, type: 'text' },
   { name: 'email', label: 'E-mail (optional)', what: 'E-mail', max: 254, type: 'email' },
   { name: 'phone', label: 'Phone (optional)', what: 'Phone', max: 50, type: 'tel' },
-  { name: 'description', label: 'Description, for yourself (optional)', what: 'Description', max: 500 },
+  {
+    name: 'description',
+    label: 'Description, for yourself (optional)',
+    what: 'Description',
+    max: 500,
+    type: 'text',
+  },
 ] as const;
 
 const NAMES = DETAILS.map(({ name }) => name);
@@ -23,16 +29,16 @@ type Detail = (typeof DETAILS)[number]['name'];
 const LABELS = Object.fromEntries(DETAILS.map(({ name, what }) => [name, what])) as Values<Detail>;
 
 const DetailFields = ({ values, errorOf }: { values?: Values<Detail>; errorOf: ErrorOf }) =>
-  DETAILS.map(({ name, label, what: _, max, ...input }) => (
+  DETAILS.map(({ name, label, max, type }) => (
     <TextInput
       key={name}
       name={name}
+      type={type}
       label={label}
       maxLength={max}
       autoComplete="off"
       defaultValue={values?.[name] ?? ''}
       error={errorOf(name)}
-      {...input}
     />
   ));
 

@@ -81,7 +81,7 @@ const valuesOf = ({ url, types }: Pick<WebhookEndpoint, 'url' | 'types'>): Endpo
 });
 const typedIn = (fields: FormData): EndpointValues => ({
   url: textOf(fields, 'url').trim(),
-  types: fields.getAll('types').join(' '),
+  types: fields.getAll('types').map(String).join(' '),
 });
 const inputOf = ({ url, types }: EndpointValues) => ({
   url,
