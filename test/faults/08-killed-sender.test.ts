@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { scaled } from '../scale.ts';
 import { countCopies } from './check-deliveries.ts';
+import { underLoad } from './load.ts';
 import { World } from './world.ts';
 
 let world: World;
@@ -87,18 +88,14 @@ test('fault 8: two workers at once send no copies, nor do workers that are resta
   await makeEvent(NEWS);
   await allCame();
   expect(await newCopies()).toBe(0);
-  let isOver = false;
-  const load = Array.from({ length: 4 }, async () => {
-    while (!isOver) await makeEvent(1);
-  });
+  const load = underLoad(4, () => makeEvent(1));
   for (let restart = 0; restart < 4; restart++) {
     const worker = world.workers[restart % 2];
     await sleep(300);
     expect(await worker?.stop()).toEqual({ signal: null, code: 0 });
     await worker?.start();
   }
-  isOver = true;
-  await Promise.all(load);
+  await load.end();
   await allCame();
   expect(await newCopies()).toBe(0);
 });

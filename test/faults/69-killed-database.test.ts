@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scaled } from '../scale.ts';
+import { underLoad } from './load.ts';
 import { COMMIT } from './proxy.ts';
 import { NETWORKS, World } from './world.ts';
 
@@ -20,12 +21,9 @@ const LOAD_MS = 300;
 test(`fault 69: PostgreSQL is killed ${KILLS} times under load, and no acknowledged write is lost`, {
   timeout: KILLS * 30_000,
 }, async () => {
-  let isOver = false;
-  const load = Array.from({ length: CLIENTS }, async (_, i) => {
-    for (let turn = i; !isOver; turn++) {
-      const network = NETWORKS[turn % NETWORKS.length] ?? 'erc20';
-      await world.merchant.submit(await world.merchant.create(world.items(network, 2)));
-    }
+  const load = underLoad(CLIENTS, async (turn) => {
+    const network = NETWORKS[turn % NETWORKS.length] ?? 'erc20';
+    await world.merchant.submit(await world.merchant.create(world.items(network, 2)));
   });
   const acknowledged: number[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
@@ -36,8 +34,7 @@ test(`fault 69: PostgreSQL is killed ${KILLS} times under load, and no acknowled
     await world.startDatabase();
     acknowledged.push(world.merchant.submitted.size);
   }
-  isOver = true;
-  await Promise.all(load);
+  await load.end();
   expect(world.nodes.map((node) => node.isUp)).toEqual([true, true, true, true]);
   expect(await world.judge()).toEqual([]);
   expect(world.merchant.submitted.size).toBeGreaterThan(acknowledged[0] ?? 0);
