@@ -14,8 +14,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // All that happened to a payment, customers and their portals, ends of subscriptions, and whose role may open a page.
   // What runs: heights of networks, endpoints, versions. And merchants that an operator or auditor looks at.
   // Money that operators decide about.
-  // With what falls due against what a wallet holds, and each list as a file; what two people edit at once.
-  console: 12_300,
+  // With what falls due against what a wallet holds, and each list as a file; what two people edit at once; the inbox of webhooks.
+  console: 12_450,
   // The reader of payout files came here from the command line.
   contract: 3_500,
   'embedded-postgres': 900,

@@ -96,6 +96,12 @@ describe.skipIf(!hasChromium())('the helpers of a sandbox in the console', () =>
     await looks(page, 'clock');
     const { clockOffset } = await getMerchant(service.app.db, merchant.merchantId);
     expect(clockOffset).toBeGreaterThanOrEqual(32 * 86_400);
+    await page.getByRole('link', { name: 'Webhook inbox' }).click();
+    const came = page.getByRole('region', { name: 'invoice.payment_failed' }).first();
+    await came.getByText('No endpoint was there').waitFor();
+    await came.getByText('As it is sent').click();
+    await came.getByText('"type": "invoice.payment_failed"').waitFor();
+    await looks(page, 'inbox');
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -165,7 +171,7 @@ describe.skipIf(!hasChromium())('the helpers of a sandbox in the console', () =>
     support.page.on('response', (answer) => {
       if (answer.url().includes('/test_helpers/')) calls.push(answer.status());
     });
-    for (const folder of ['payments', 'clock', 'chains', 'wallets']) {
+    for (const folder of ['payments', 'clock', 'chains', 'wallets', 'inbox']) {
       await support.page.goto(new URL(`/console/${place}/${folder}`, base()).href);
       await support.page.getByRole('heading', { level: 1 }).waitFor();
       expect(await helpers(support).count()).toBe(0);

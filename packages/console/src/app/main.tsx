@@ -108,6 +108,7 @@ const router = createRouter({
       page('/mails/$id', () => import('./pages/mails.tsx'), 'MailPage'),
       page('/clock', () => import('./pages/sandbox/clock.tsx'), 'ClockPage'),
       page('/chains', () => import('./pages/sandbox/chains.tsx'), 'ChainsPage'),
+      page('/inbox', () => import('./pages/sandbox/inbox.tsx'), 'InboxPage'),
       page('/wallets', () => import('./pages/sandbox/wallets.tsx'), 'WalletsPage'),
       page('/stores', () => import('./pages/stores.tsx'), 'StoresPage'),
       page('/settings', () => import('./pages/store/settings.tsx'), 'StoreSettingsPage'),

@@ -30,6 +30,7 @@ export const SECTIONS = [
   { folder: 'clock', title: 'Clock', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
   { folder: 'chains', title: 'Chains', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
   { folder: 'wallets', title: 'Wallets', needs: 'use_sandbox', group: 'Sandbox', isOfSandbox: true },
+  { folder: 'inbox', title: 'Webhook inbox', needs: 'see_requests', group: 'Sandbox', isOfSandbox: true },
   { folder: 'stores', title: 'Stores', needs: 'see', group: 'Merchant' },
   { folder: 'settings', title: 'Store settings', needs: 'edit_stores', group: 'Merchant' },
   { folder: 'branding', title: 'Branding', needs: 'edit_stores', group: 'Merchant' },

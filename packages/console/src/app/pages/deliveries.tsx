@@ -17,7 +17,8 @@ const NEWEST = 10;
 const outcomeOf = ({ status_code, failure }: DeliveryAttempt): string =>
   [status_code, failure !== 'http_status' && failure !== null && wordsOf(failure)].filter(Boolean).join(', ');
 
-function newestOf({ attempts }: Delivery): string | undefined {
+/** What the newest attempt came to; undefined: there is none. */
+export function newestOf({ attempts }: Delivery): string | undefined {
   const newest = attempts.at(-1);
   return newest && outcomeOf(newest);
 }
