@@ -99,10 +99,13 @@ export function Filters({
   filters,
   given,
   set,
+  children,
 }: {
   filters: readonly Filter[];
   given: Record<string, string>;
   set: (name: string, value: string) => void;
+  /** Beside the fields. */
+  children?: ReactNode;
 }) {
   return (
     <Group align="end" gap="sm" role="search">
@@ -132,6 +135,7 @@ export function Filters({
           />
         ),
       )}
+      {children}
     </Group>
   );
 }
@@ -293,10 +297,9 @@ export function List<T>({ definition, actions }: { definition: ListDefinition<T>
           </Button>
         </Group>
       </Group>
-      <Group align="end" gap="sm">
-        <Filters filters={definition.filters} given={filters} set={set} />
+      <Filters filters={definition.filters} given={filters} set={set}>
         <Sort sort={filters[SORT]} set={(sort) => set(SORT, sort)} />
-      </Group>
+      </Filters>
       {failure !== undefined && <Trouble error={failure} />}
       {query.error !== null && <Trouble error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <Skeleton height={240} aria-label="Loading" />}
