@@ -83,7 +83,8 @@ export const Facts = ({ facts }: { facts: readonly (readonly [name: string, valu
   </dl>
 );
 
-interface Sent {
+/** A request that changes something. */
+export interface Sent {
   path: string;
   body?: object;
   method?: 'POST' | 'PUT' | 'DELETE';

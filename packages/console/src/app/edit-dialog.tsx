@@ -1,12 +1,11 @@
+import { keysOf } from '@florin/contract/tables';
 import { Fragment, type ReactNode, useState } from 'react';
 import { call, PageError } from './api.ts';
-import type { useChange } from './detail.tsx';
+import type { Sent } from './detail.tsx';
 import { textsOf, type Values } from './form.ts';
 import { type ErrorOf, FormDialog } from './form-dialog.tsx';
 import { Meanwhile } from './meanwhile.tsx';
 import { usePlace } from './place.ts';
-
-type Sent = ReturnType<Parameters<typeof useChange<FormData>>[0]>;
 
 interface EditDialogProps<T, Name extends string> {
   label: string;
@@ -49,7 +48,7 @@ export function EditDialog<T, Name extends string>({
   typedIn,
 }: EditDialogProps<T, Name>) {
   const place = usePlace();
-  const names = Object.keys(labels) as Name[];
+  const names = keysOf(labels);
   const [before, setBefore] = useState(() => valuesOf(subject));
   const [conflict, setConflict] = useState<Conflict<Name>>();
   // What the fields begin with, anew with each number.

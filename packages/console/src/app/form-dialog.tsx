@@ -1,11 +1,9 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
-import { useChange } from './detail.tsx';
+import { type Sent, useChange } from './detail.tsx';
 import { fieldOf } from './form.ts';
 import { Trouble } from './trouble.tsx';
 import { mayLeave, useUnsaved } from './unsaved.ts';
-
-type Sent = ReturnType<Parameters<typeof useChange<FormData>>[0]>;
 
 /** What the service says of a field. */
 export type ErrorOf = (name: string) => string | undefined;
@@ -27,7 +25,7 @@ interface FormDialogProps {
    * @param formId that key: new each time the dialog is opened, the same however often it is sent
    */
   send: (fields: FormData, formId: string) => Sent | Promise<Sent>;
-  /** Is told when a person opens it. */
+  /** Called when a person opens it. */
   opened?: () => void;
   /** Is given the answer once it is done, and what was sent. */
   done?: (answer: unknown, fields: FormData) => void;

@@ -121,7 +121,7 @@ const router = createRouter({
 
 /** A refusal is an answer; only what did not arrive is asked for again. */
 const retry = (count: number, error: Error) => !(error instanceof ApiError) && count < 2;
-/** A failed call may mean that the session has ended or the service is away. `me` is read again, which tells. */
+/** After a failed call the session may have ended, or the service may be away: `me`, read again, shows which. */
 const onError = (error: Error) => {
   if (isOfConnection(error)) void client.invalidateQueries({ queryKey: meQuery.queryKey });
 };

@@ -135,7 +135,7 @@ export interface CheckoutPageView {
   isAutoReturn: boolean;
 }
 
-/** The same page without its script, for whoever changes how a store presents itself. */
+/** The checkout page without its script: the preview beside the form of a store's branding. */
 export interface CheckoutPreviewView {
   page: 'checkout_preview';
   view: CheckoutView;

@@ -55,7 +55,7 @@ export type MandateKind = { spender: string } & (
   | { kind: 'tron'; chainId: number; name: string }
 );
 
-/** What a wallet in the browser is asked for to be charged on a network, and in which tokens. */
+/** The network on which a wallet can be charged, the tokens it can be charged in, and what its kind of wallet needs. */
 export type MandateWallets<K extends MandateKind['kind'] = MandateKind['kind']> = Extract<
   MandateKind,
   { kind: K }

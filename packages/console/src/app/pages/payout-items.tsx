@@ -1,4 +1,5 @@
 import type { PayoutBatch, PayoutItem } from '@florin/contract/schemas';
+import { keysOf } from '@florin/contract/tables';
 import { Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, type Place, pathWith } from '../api.ts';
@@ -17,15 +18,8 @@ const PAGE = 50;
 /** While nothing of a batch is ordered. */
 const isEditable = ({ status }: PayoutBatch) => status === 'draft' || status === 'needs_fix';
 
-const FIELDS = [
-  { name: 'address', label: 'Address' },
-  { name: 'amount', label: 'Amount' },
-  { name: 'real_name', label: 'Recipient' },
-  { name: 'memo', label: 'Memo' },
-] as const;
-
-type ItemField = (typeof FIELDS)[number]['name'];
-const LABELS = Object.fromEntries(FIELDS.map(({ name, label }) => [name, label])) as Values<ItemField>;
+const LABELS = { address: 'Address', amount: 'Amount', real_name: 'Recipient', memo: 'Memo' };
+type ItemField = keyof typeof LABELS;
 
 /** What the service found wrong with a field of an item: its paths are `items[3].address`. */
 const findingOf = ({ validation_errors }: PayoutItem, name: string) =>
@@ -52,11 +46,11 @@ function ItemChanges({ item, batch }: { item: PayoutItem; batch: PayoutBatch }) 
           memo: memo ?? '',
         })}
         fields={(errorOf, values) =>
-          FIELDS.map(({ name, label }) => (
+          keysOf(LABELS).map((name) => (
             <TextInput
               key={name}
               name={name}
-              label={label}
+              label={LABELS[name]}
               defaultValue={values[name]}
               error={errorOf(name) ?? findingOf(item, name)}
             />

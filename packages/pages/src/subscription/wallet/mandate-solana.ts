@@ -12,7 +12,7 @@ const NEVER = 'never';
 /** What a line of the terms says. */
 const lineOf = (text: string, name: string) => new RegExp(`^${name} ([!-~]+)$`, 'm').exec(text)?.[1] ?? '';
 
-/** The terms that a wallet is asked to sign, made anew: of the server's text the network, recipient, end and salt alone are taken. */
+/** The terms for the wallet to sign, written here again. Only network, recipient, end and salt come from the server's text. */
 export function termsText(
   { token, interval, mint }: { token: string; interval: string; mint: string },
   payer: string,

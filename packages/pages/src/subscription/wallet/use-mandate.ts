@@ -39,7 +39,7 @@ const OFFER_REFUSALS: Partial<Record<string, WalletWord>> = {
   token: 'token_refuses',
 };
 
-/** The same of an approval, which costs something: nobody pays for one in vain. */
+/** The same before an approval is sent: the payer pays the network's fee for an approval, and shall not pay it in vain. */
 const APPROVAL_REFUSALS: typeof REFUSALS = {
   ...OFFER_REFUSALS,
   account: 'none_held',

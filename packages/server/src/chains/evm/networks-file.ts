@@ -188,7 +188,7 @@ export function parseNetworks(text: string): { networks: ConfiguredNetworks; mis
   return mistakes.length === 0 ? { networks, mistakes } : { networks: {}, mistakes };
 }
 
-/** Beside real money `"test": false` is nobody's word alone: a faucet's coins would pay for what real ones are owed for. */
+/** Beside another network with real money, Ethereum with `"test": false` must be mainnet: else a faucet's coins count as real ones. */
 function checkReal({ chainId, genesisHash, tokens }: EvmNetwork, complain: Complain): void {
   const beside = 'beside another network with "test": false';
   if (chainId !== MAINNET.chainId) complain('chain_id', `is not mainnet's, ${MAINNET.chainId}, ${beside}`);

@@ -61,7 +61,7 @@ const Came = ({ event, deliveries }: { event: Event; deliveries: readonly Delive
   </Section>
 );
 
-/** What a webhook endpoint of the sandbox would be told, as it happens: also while there is none. */
+/** The newest events of the store, as an endpoint gets them, and their deliveries. Events are shown where there is no endpoint, too. */
 export function InboxPage() {
   const place = usePlace();
   const isSandbox = useSandbox();
