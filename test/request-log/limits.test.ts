@@ -12,6 +12,7 @@ import { RowBuilder } from '../../packages/server/src/request-log/row-builder.ts
 import { REQUEST_LOG_SETTINGS } from '../../packages/server/src/request-log/settings.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/index.ts';
 import { jobHandlers } from '../../packages/server/src/workers.ts';
+import { openFaultProxy } from '../faults/proxy.ts';
 import { query } from '../http/rows.ts';
 import { jobOf } from '../job.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -139,6 +140,18 @@ test('a row that the database refuses takes no other one with it', async () => {
   await requestLog.flush();
   expect([await lost('database'), await rows('status = 418')]).toEqual([1, 2]);
   await requestLog.close();
+});
+
+test('a group whose answer is lost is written again, and each row once', async () => {
+  const proxy = await openFaultProxy(service.app.databaseUrl);
+  const { requestLog, lost } = openLog(proxy.url);
+  const cut = proxy.ambush({ statement: /insert into request_log/, when: 'after' });
+  for (let i = 0; i < 3; i++) requestLog.record(exchangeOf({ status: 207 }));
+  await requestLog.flush();
+  await cut;
+  expect([await lost('database'), await rows('status = 207')]).toEqual([0, 3]);
+  await requestLog.close();
+  await proxy.close();
 });
 
 test('a group that takes the database too long is written in parts', async () => {

@@ -162,7 +162,7 @@ export class RequestLog implements ExchangeRecorder {
       if (codeOf(error) === STATEMENT_TIMEOUT && rows.length > 1 && halvings > 0)
         return await this.#writeHalves(rows, halvings - 1);
       // Of a connection that broke while it was idle: the next one may be good, and a row is never written twice.
-      if (isUnavailable(error)) return await writeRequests(this.#deps.db, rows);
+      if (isUnavailable(error)) return await writeRequests(this.#deps.db, rows, { isAgain: true });
       if (rows.length === 1) throw error;
       for (const row of rows) {
         await writeRequests(this.#deps.db, [row]).catch((cause: unknown) => this.#lose('database', 1, cause));
