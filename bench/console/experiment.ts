@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
 import { openApp } from '../../packages/server/src/app.ts';
 import { users } from '../../packages/server/src/console/accounts/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
@@ -11,19 +10,18 @@ import { interleave } from '../rounds.ts';
 import type { Findings, RunOptions } from '../rows.ts';
 import { startService } from '../service.ts';
 import { median, short } from '../statistics.ts';
+import { type Cookie, EXECUTABLE, openPlainBrowser } from './plain-browser.ts';
 
-const EXECUTABLE = '/usr/bin/chromium';
 const PAYMENTS = 10_000;
 const PASSWORD = 'gravel-otter-lantern';
 const LOADS = 5;
-const PAGE_MS = 30_000;
 
 /** Notes when the first row of a list stands on the page, in milliseconds after its navigation began. */
 const NOTE_FIRST_ROW = `
   new MutationObserver((_, observer) => {
     if (document.querySelector('[data-row]') === null) return;
     observer.disconnect();
-    requestAnimationFrame(() => { window.firstRowMs = performance.now(); });
+    requestAnimationFrame(() => { window.noted = performance.now(); });
   }).observe(document, { childList: true, subtree: true });`;
 
 /** Row 22c: what somebody waits who opens the console with nothing in the browser's cache. */
@@ -33,20 +31,16 @@ export async function runConsole(server: BenchServer, options: RunOptions): Prom
   await fillPayments(premises.databaseUrl, premises, PAYMENTS);
   const token = await inviteViewer(premises);
   const service = await startService(premises, options);
-  const browser = await chromium.launch({
-    executablePath: EXECUTABLE,
-    args: ['--disable-gpu', '--no-first-run', '--disable-background-networking'],
-    chromiumSandbox: process.getuid?.() !== 0,
-  });
+  const browser = await openPlainBrowser();
   try {
     const cookie = await signIn(service.baseUrl, token);
     const place = `${encodeId('merchant', premises.merchantId)}/${encodeId('store', premises.storeId)}`;
     const url = `${service.baseUrl}/console/${place}/payments`;
     // The first one starts the browser's processes.
-    const paintMs = await firstPaint(browser, url, cookie);
+    const paintMs = await browser.note(url, NOTE_FIRST_ROW, cookie);
     const run = async () => {
       const seconds: number[] = [];
-      for (let i = 0; i < LOADS; i++) seconds.push((await firstPaint(browser, url, cookie)) / 1_000);
+      for (let i = 0; i < LOADS; i++) seconds.push((await browser.note(url, NOTE_FIRST_ROW, cookie)) / 1_000);
       return median(seconds);
     };
     const { page = [] } = await interleave([{ name: 'page', run }], options);
@@ -69,31 +63,14 @@ async function inviteViewer({ databaseUrl, masterKey, merchantId }: Premises): P
 }
 
 /** @returns the cookie of the session */
-async function signIn(baseUrl: string, token: string): Promise<string> {
+async function signIn(baseUrl: string, token: string): Promise<Cookie> {
   const answer = await fetch(`${baseUrl}/console/api/links/redeem`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: baseUrl },
     body: JSON.stringify({ token, password: PASSWORD }),
   });
-  const cookie = answer.headers.get('set-cookie')?.split(';', 1)[0];
-  if (cookie === undefined)
+  const [, name, value] = /^([^=]+)=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '') ?? [];
+  if (name === undefined || value === undefined)
     throw new Error(`the invitation answers ${answer.status}: ${await answer.text()}`);
-  return cookie;
-}
-
-async function firstPaint(browser: Browser, url: string, cookie: string): Promise<number> {
-  const [name = '', value = ''] = cookie.split('=');
-  const context = await browser.newContext();
-  try {
-    await context.addCookies([{ name, value, url: new URL('/', url).href }]);
-    const page = await context.newPage();
-    await page.addInitScript({ content: NOTE_FIRST_ROW });
-    await page.goto(url);
-    await page.locator('[data-row]').first().waitFor({ timeout: PAGE_MS });
-    // The frame in which it stands there may follow.
-    const noted = () => page.evaluate(() => Number(Reflect.get(globalThis, 'firstRowMs')));
-    for (let ms = await noted(); ; ms = await noted()) if (!Number.isNaN(ms)) return ms;
-  } finally {
-    await context.close();
-  }
+  return { name, value };
 }
