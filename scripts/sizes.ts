@@ -15,7 +15,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // What runs: heights of networks, endpoints, versions. And merchants that an operator or auditor looks at.
   // Money that operators decide about.
   // With what falls due against what a wallet holds, and each list as a file; what two people edit at once; the inbox of webhooks.
-  console: 12_450,
+  console: 12_900,
   // The reader of payout files came here from the command line.
   contract: 3_500,
   'embedded-postgres': 900,
@@ -50,7 +50,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // passkeys, turns of reports by merchant.
   // And what a refund may take, and approvals that are late. Who the people of the audit log are; the search by wallets and by customers;
   // seized money, which two operators decide about.
-  'server/src/console': 9_000,
+  'server/src/console': 9_600,
   // Accounts of live merchants are opened from the command line and the console.
   'server/src/custody': 1_250,
   'server/src/customers': 500,

@@ -195,8 +195,7 @@ create table public.console_membership (
   user_id uuid not null,
   role text not null,
   created_at_ms bigint not null,
-  constraint console_membership_pkey PRIMARY KEY (merchant_id, user_id),
-  constraint console_membership_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'finance'::text, 'approver'::text, 'support'::text, 'viewer'::text])))
+  constraint console_membership_pkey PRIMARY KEY (merchant_id, user_id)
 );
 CREATE INDEX console_membership_of_user ON public.console_membership USING btree (user_id);
 
@@ -218,6 +217,15 @@ create table public.console_recovery_code (
   digest bytea not null,
   used_at_ms bigint,
   constraint console_recovery_code_pkey PRIMARY KEY (user_id, digest)
+);
+
+create table public.console_role (
+  merchant_id uuid not null,
+  name text not null,
+  permissions text[] not null,
+  created_at_ms bigint not null,
+  constraint console_role_pkey PRIMARY KEY (merchant_id, name),
+  constraint console_role_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{1,31}$'::text))
 );
 
 create table public.console_session (

@@ -43,7 +43,7 @@ const WITHOUT = [
   ...'home search approvals payment-methods invoices balances ledger mails requests events deliveries'.split(
     ' ',
   ),
-  ...'clock chains wallets inbox branding team payouts/import'.split(' '),
+  ...'clock chains wallets inbox branding team roles payouts/import'.split(' '),
   ...['treasury', 'settings'].map((page) => `/console/operator/${page}`),
 ];
 

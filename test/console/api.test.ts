@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiRoutes } from '../../packages/server/src/app.ts';
 import { listEntries, verifyAudit } from '../../packages/server/src/audit/index.ts';
 import { namedCalls, permissionOf } from '../../packages/server/src/console/api-permissions.ts';
-import { INSTALLATION_ROLES, permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
+import {
+  INSTALLATION_ROLES,
+  permissionsOf,
+  ROLES,
+  roleNamed,
+} from '../../packages/server/src/console/roles.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
@@ -47,7 +52,10 @@ test('F6: each call of the API answers each role as the two tables say', { timeo
     const installationRole = INSTALLATION_ROLES.find((one) => one === role) ?? null;
     const merchantId = own === null ? NIL_ID : merchant.merchantId;
     const person = await signIn(service, merchant, role, merchantId);
-    const permissions: readonly string[] = permissionsOf({ role: own, installationRole });
+    const permissions: readonly string[] = permissionsOf({
+      role: own === null ? null : roleNamed(own, null),
+      installationRole,
+    });
     for (const { method, path, operationId } of routes()) {
       const permission = permissionOf({ operationId });
       const { status, text } = await person.call(filled(path), { method, ...bodyOf(method) });

@@ -38,6 +38,21 @@ test.skipIf(isSecondRun)(
       '--email',
       'ops@example.com',
     );
+    await ask('roles', 'create', 'treasurer', '--may', 'create_payouts, approve');
+    expect((await command(['roles', 'create', 'pilot', '--may', 'fly'])).stderr).toContain('not fly');
+    await ask('users', 'invite', email, '--role', 'treasurer');
+    expect((await command(['roles', 'delete', 'treasurer'])).stderr).toContain('Somebody has this role');
+    await ask('roles', 'edit', 'treasurer', '--may', 'create_payouts');
+    const listedRoles = await ask<{ name: string; permissions: string }[]>('roles', 'list');
+    expect(listedRoles.at(-1)).toEqual({
+      name: 'treasurer',
+      permissions: 'see, create_payouts',
+      built_in: false,
+      people: 0,
+    });
+    await ask('users', 'remove', email);
+    await ask('roles', 'delete', 'treasurer');
+    expect(await ask<object[]>('roles', 'list')).toHaveLength(7);
     expect((await command(['console', 'link', '--email', 'nobody@example.com'])).stderr).toContain('no user');
     expect(await ask('users', 'sign-out-all')).toEqual({ ended: 0 });
 
@@ -47,10 +62,12 @@ test.skipIf(isSecondRun)(
       await command(['audit', 'export']),
     ].map(({ stdout }) => stdout);
     expect(logs[0]).toContain('users.invite');
+    expect(logs[0]).toContain('"before":{"name":"treasurer","permissions":"see, create_payouts, approve"');
     const removed = logs[0]
       ?.split('\n')
       .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
-      .filter(({ action }) => action === 'users.remove');
+      .filter(({ action }) => action === 'users.remove')
+      .slice(0, 2);
     expect(removed).toMatchObject([
       { phase: 'attempted', details: { before: { email, role: 'owner', status: 'invited' } } },
       { phase: 'done', details: {} },

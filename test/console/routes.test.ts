@@ -8,8 +8,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type App, createApiServer, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { type AuditEntry, listEntries, verifyAudit } from '../../packages/server/src/audit/index.ts';
 import { signIns, users } from '../../packages/server/src/console/accounts/index.ts';
+import { createRole } from '../../packages/server/src/console/accounts/own-roles/index.ts';
 import { createConsole } from '../../packages/server/src/console/index.ts';
-import { INSTALLATION_ROLES, permissionsOf, ROLES } from '../../packages/server/src/console/roles.ts';
+import {
+  INSTALLATION_ROLES,
+  MERCHANT_PERMISSIONS,
+  permissionsOf,
+  ROLES,
+  type Roles,
+  roleNamed,
+} from '../../packages/server/src/console/roles.ts';
 import { installationRoutes } from '../../packages/server/src/monitoring/index.ts';
 import { userCommands } from '../../packages/server/src/operator/users.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
@@ -134,6 +142,7 @@ const filled = (path: string) =>
     .replace('{key_id}', encodeId('key', merchantId))
     .replace('{job_id}', merchantId)
     .replace('{network}', 'erc20')
+    .replace('{role}', 'nobody')
     .replace('{request_id}', 'req_unknown')
     .replace('{user_id}', encodeId('user', merchantId))
     .replace('{session_id}', encodeId('session', merchantId));
@@ -141,11 +150,17 @@ const filled = (path: string) =>
 test('F6: each route answers each role as the two tables say', { timeout: LONG_MS }, async () => {
   const { routes } = consoleOf();
   const tried: string[] = [];
-  for (const role of [...ROLES, ...INSTALLATION_ROLES]) {
-    const own = ROLES.find((one) => one === role) ?? null;
-    const installationRole = INSTALLATION_ROLES.find((one) => one === role) ?? null;
-    const who = await person(role, own === null ? NIL_ID : merchantId);
-    const permissions: readonly string[] = permissionsOf({ role: own, installationRole });
+  // Of each permission a role that the merchant makes for it alone.
+  const alone = MERCHANT_PERMISSIONS.map((name) => roleNamed(`only-${name}`, ['see', name]));
+  for (const { name, permissions } of alone) await createRole(app, { merchantId, name, permissions });
+  const ofMerchant = [...ROLES.map((name) => roleNamed(name, null)), ...alone];
+  const tables: [name: string, roles: Roles][] = [
+    ...ofMerchant.map((role): [string, Roles] => [role.name, { role, installationRole: null }]),
+    ...INSTALLATION_ROLES.map((name): [string, Roles] => [name, { role: null, installationRole: name }]),
+  ];
+  for (const [role, own] of tables) {
+    const who = await person(role, own.role === null ? NIL_ID : merchantId);
+    const permissions: readonly string[] = permissionsOf(own);
     for (const { method, path, permission, operationId } of routes) {
       // Ends what the others need.
       if (permission === undefined || operationId === 'signOut') continue;

@@ -23,6 +23,7 @@ import { addPayouts } from './commands/payouts.ts';
 import { addRefunds } from './commands/refunds.ts';
 import { addRequests } from './commands/requests.ts';
 import { addRisk } from './commands/risk.ts';
+import { addRoles } from './commands/roles.ts';
 import { addServiceSettings, addServices } from './commands/services.ts';
 import { addSettings } from './commands/settings.ts';
 import { addSign } from './commands/sign.ts';
@@ -90,6 +91,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addRequests,
     addAudit,
     addUsers,
+    addRoles,
     addConsole,
     addApprovals,
     addApprovers,

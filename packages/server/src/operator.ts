@@ -22,6 +22,7 @@ import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { refundCommands } from './operator/refunds.ts';
 import { requestCommands } from './operator/requests.ts';
+import { roleCommands } from './operator/roles.ts';
 import {
   cancelRotation,
   type RotationOrder,
@@ -102,6 +103,7 @@ export async function openOperator(config: Config) {
     requests: requestCommands(app),
     audit: auditCommands(app),
     users: userCommands(app, config.publicUrl ?? new DataFolder(config.dataDir).readRunning()?.base_url),
+    roles: roleCommands(app),
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),

@@ -7,7 +7,7 @@ const SANDBOX_OWNER = 'owner@localhost';
 const SHOWN_ONCE = 'Keep the link now: it works once and is not shown again.';
 const mailedTo = (email: string) => `The link goes to ${email} by mail, and nobody else gets it.`;
 const ROLES =
-  'owner, admin, developer, finance, approver, support, viewer; with --installation operator, auditor';
+  'owner, admin, developer, finance, approver, support, viewer, or one of florin roles list; with --installation operator, auditor';
 
 const scope = {
   merchant: text('--merchant <id>', 'of this merchant (needed where there are several)'),

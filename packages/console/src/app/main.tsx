@@ -114,6 +114,7 @@ const router = createRouter({
       page('/settings', () => import('./pages/store/settings.tsx'), 'StoreSettingsPage'),
       page('/branding', () => import('./pages/store/branding.tsx'), 'BrandingPage'),
       page('/team', () => import('./pages/team.tsx'), 'TeamPage'),
+      page('/roles', () => import('./pages/roles.tsx'), 'RolesPage'),
       page('/audit', () => import('./pages/audit.tsx'), 'AuditPage'),
     ]),
   ]),

@@ -5,6 +5,8 @@ export interface Membership {
   role: string;
   permissions: string[];
   needs_second_factor: boolean;
+  /** Roles that the merchant has made for itself. */
+  own_roles: { name: string; permissions: string[] }[];
 }
 
 /** Who is signed in. */
@@ -16,7 +18,7 @@ export interface Me {
   /** What that role permits with every merchant. */
   installation_permissions: string[];
   second_factor: boolean;
-  /** The roles of a merchant's people that may do each thing. */
+  /** The built-in roles of a merchant's people that may do each thing. */
   roles_with: Readonly<Record<string, readonly string[]>>;
   merchants: Membership[];
 }

@@ -44,7 +44,13 @@ export function useAccess(merchant: string): Access {
   const visit = useQuery({ ...visitQuery(merchant), enabled: isVisit && me.data?.second_factor === true });
   if (!isVisit) return { membership: own, isVisit, isPending: false, error: null };
   const permissions = me.data?.installation_permissions ?? [];
-  const membership = visit.data && { ...visit.data, role, permissions, needs_second_factor: true };
+  const membership = visit.data && {
+    ...visit.data,
+    role,
+    permissions,
+    needs_second_factor: true,
+    own_roles: [],
+  };
   return {
     membership,
     isVisit,

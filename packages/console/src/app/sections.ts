@@ -35,6 +35,7 @@ export const SECTIONS = [
   { folder: 'settings', title: 'Store settings', needs: 'edit_stores', group: 'Merchant' },
   { folder: 'branding', title: 'Branding', needs: 'edit_stores', group: 'Merchant' },
   { folder: 'team', title: 'Team', needs: 'manage_users', group: 'Merchant' },
+  { folder: 'roles', title: 'Roles', needs: 'manage_users', group: 'Merchant' },
   { folder: 'audit', title: 'Audit log', needs: 'read_audit_log', group: 'Merchant' },
 ] satisfies (SectionLink & { needs: string; isOfSandbox?: true })[];
 

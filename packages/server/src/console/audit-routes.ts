@@ -5,6 +5,7 @@ import { getMerchant, listStores } from '../stores/index.ts';
 import { listKeys } from '../stores/key-lists/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { type ConsoleDeps, users } from './accounts/index.ts';
+import { listRoles } from './accounts/own-roles/index.ts';
 import { permissionOf } from './api-permissions.ts';
 import { OWN } from './authenticate.ts';
 import { presentBrand } from './routes/brand-routes.ts';
@@ -64,6 +65,12 @@ function stateReader(deps: ConsoleDeps, { path }: Route, { caller, params }: Req
   const keyId = named('key_id');
   if (keyId !== '')
     return async () => (await listKeys(deps, { merchantId })).find(({ key_id }) => key_id === keyId);
+  const role = named('role');
+  if (role !== '')
+    return async () => {
+      const found = (await listRoles(deps, merchantId)).find(({ name }) => name === role);
+      return found && { name: role, permissions: found.permissions };
+    };
   const storeId = decodeId('store', named('store_id'));
   if (storeId !== undefined && path.includes('/webhook-key'))
     return () => presentWebhookKey(deps, { merchantId, storeId });

@@ -24,6 +24,7 @@ import { passkeySignInRoutes } from './routes/passkey-routes.ts';
 import { refundableRoutes } from './routes/refundable-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
 import { riskRoutes } from './routes/risk-routes.ts';
+import { roleRoutes } from './routes/role-routes.ts';
 import { searchRoutes } from './routes/search-routes.ts';
 import { seizureRoutes } from './routes/seizure-routes.ts';
 import { settingRoutes } from './routes/setting-routes.ts';
@@ -34,6 +35,7 @@ import { walletRoutes } from './routes/wallet-routes.ts';
 import { webhookKeyRoutes } from './routes/webhook-key-routes.ts';
 
 export { inviteByMail, renewLink } from './accounts/mails/index.ts';
+export * as ownRoles from './accounts/own-roles/index.ts';
 
 /** People of a sandbox are signed in by its name: a cookie and a passkey belong to one. */
 const pageOf = (baseUrl: string, path: string) => `${baseUrl.replace('//127.0.0.1', '//localhost')}${path}`;
@@ -93,6 +95,7 @@ export function createConsole(
       ...changeRoutes(deps, liveEvents),
       ...overviewRoutes(deps),
       ...teamRoutes(deps),
+      ...roleRoutes(deps),
       ...auditLogRoutes(deps),
       ...refundableRoutes(deps),
       ...walletRoutes(deps),

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  BUILT_IN,
+  MERCHANT_PERMISSIONS,
   mayAssign,
   movesMoney,
   needsSecondFactor,
@@ -7,10 +10,12 @@ import {
   ROLES,
   type Role,
   type Roles,
+  roleNamed,
   rolesWithPermissions,
 } from './roles.ts';
 
-const of = (role: Role | null) => ({ role, installationRole: null });
+const named = (name: string | null): Role | null => (name === null ? null : roleNamed(name, null));
+const of = (name: string | null) => ({ role: named(name), installationRole: null });
 
 test('each role has what its column says', () => {
   const table = Object.fromEntries(ROLES.map((role) => [role, permissionsOf(of(role)).join(' ')]));
@@ -29,7 +34,7 @@ test('each role has what its column says', () => {
 });
 
 test('for each permission its roles are told, and of the installation alone no role of a merchant has one', () => {
-  const told = rolesWithPermissions();
+  const told = rolesWithPermissions([...BUILT_IN.values()]);
   for (const role of ROLES)
     expect(Object.keys(told).filter((permission) => told[permission]?.includes(role))).toEqual(
       permissionsOf(of(role)),
@@ -46,26 +51,51 @@ test('auditors of the installation read every merchant and change nothing', () =
   const auditor = { role: null, installationRole: 'auditor' as const };
   expect(permissionsOf(auditor)).toEqual(['see', 'see_requests', 'read_audit_log', 'see_installation']);
   expect(permissionsOf({ role: null, installationRole: null })).toEqual([]);
-  expect(permissionsOf({ role: 'finance', installationRole: 'auditor' })).toContain('create_payouts');
+  expect(permissionsOf({ role: named('finance'), installationRole: 'auditor' })).toContain('create_payouts');
 });
 
 test('only owners change owners, an operator only where there is none; whoever manages nobody assigns nothing', () => {
   const changes = [...ROLES, null].flatMap((before) => [...ROLES, null].map((after) => ({ before, after })));
   for (const { before, after } of changes) {
     const concernsApproval = [before, after].some((role) => role === 'owner' || role === 'approver');
-    const may = (by: Roles, hasOwner = true) => mayAssign(by, { before, after, hasOwner });
+    const change = { before: named(before), after: named(after) };
+    const may = (by: Roles, hasOwner = true) => mayAssign(by, { ...change, hasOwner });
     expect(may(of('owner'))).toBe(true);
     for (const hasOwner of [true, false]) {
       expect(may(of('admin'), hasOwner)).toBe(!concernsApproval);
       // A role of their own, as everybody else has it.
-      expect(may({ role: 'admin', installationRole: 'operator' }, hasOwner)).toBe(
+      expect(may({ role: named('admin'), installationRole: 'operator' }, hasOwner)).toBe(
         !concernsApproval || !hasOwner,
       );
-      expect(may({ role: 'viewer', installationRole: 'operator' }, hasOwner)).toBe(!hasOwner);
+      expect(may({ role: named('viewer'), installationRole: 'operator' }, hasOwner)).toBe(!hasOwner);
       expect(may({ role: null, installationRole: 'operator' }, hasOwner)).toBe(!hasOwner);
       expect(may({ role: null, installationRole: 'auditor' }, hasOwner)).toBe(false);
       for (const role of ['developer', 'finance', 'approver', 'support', 'viewer', null] as const)
         expect(may(of(role), hasOwner)).toBe(false);
     }
   }
+});
+
+test('nobody gives or takes what they may not do themselves, whatever roles a merchant makes', () => {
+  const permissions = fc.subarray([...MERCHANT_PERMISSIONS]);
+  const own = permissions.map((some) => roleNamed('own', some));
+  const any = fc.oneof(own, fc.constantFrom(...BUILT_IN.values()));
+  const optional = fc.option(any);
+  fc.assert(
+    fc.property(any, optional, optional, (by, before, after) => {
+      const may = mayAssign({ role: by, installationRole: null }, { before, after, hasOwner: true });
+      if (!may) return;
+      expect(by.permissions).toContain('manage_users');
+      for (const role of [before, after]) {
+        expect(by.permissions).toEqual(expect.arrayContaining([...(role?.permissions ?? [])]));
+        expect(role?.name === 'owner' && by.name !== 'owner').toBe(false);
+      }
+    }),
+  );
+});
+
+test('what a later version permits, and the name of a built-in role, give nothing that its column has not', () => {
+  expect(roleNamed('own', ['see', 'operate', 'see_installation', 'fly']).permissions).toEqual(['see']);
+  expect(roleNamed('viewer', ['approve']).permissions).toEqual(['see']);
+  expect(roleNamed('gone', null).permissions).toEqual([]);
 });

@@ -31,10 +31,15 @@ const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS;
 const ALL_PERMISSIONS = keysOf(PERMISSIONS);
+/** Those of a merchant's roles. */
+export const MERCHANT_PERMISSIONS = ALL_PERMISSIONS.filter((name) => PERMISSIONS[name].length > 0);
 export const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'] as const;
-export type Role = (typeof ROLES)[number];
+type BuiltIn = (typeof ROLES)[number];
 export const INSTALLATION_ROLES = ['operator', 'auditor'] as const;
 export type InstallationRole = (typeof INSTALLATION_ROLES)[number];
+
+/** The role of who may do everything with a merchant. It always has one. */
+export const OWNER = 'owner' satisfies BuiltIn;
 
 /** What an auditor of the installation may do with every merchant: read. */
 const OF_AUDITORS: readonly Permission[] = ['see', 'see_requests', 'read_audit_log', 'see_installation'];
@@ -49,6 +54,35 @@ const NEEDS_SECOND_FACTOR: readonly Permission[] = [
   'operate',
 ];
 
+/** A role with a merchant: a built-in one, or one that the merchant has made for itself. */
+export interface Role {
+  name: string;
+  permissions: readonly Permission[];
+}
+
+const isBuiltIn = (name: string): name is BuiltIn => ROLES.some((one) => one === name);
+
+const builtIn = (name: BuiltIn): Role => ({
+  name,
+  permissions: MERCHANT_PERMISSIONS.filter((permission) => {
+    const roles: readonly string[] = PERMISSIONS[permission];
+    return roles.includes(name);
+  }),
+});
+
+/** The column of the table for each built-in role. */
+export const BUILT_IN: ReadonlyMap<string, Role> = new Map(ROLES.map((name) => [name, builtIn(name)]));
+
+/**
+ * A role by its name.
+ *
+ * @param permissions of one that the merchant has made; what this version does not know permits nothing
+ */
+export const roleNamed = (name: string, permissions: readonly string[] | null): Role =>
+  isBuiltIn(name)
+    ? builtIn(name)
+    : { name, permissions: MERCHANT_PERMISSIONS.filter((one) => permissions?.includes(one)) };
+
 /** The roles of one person: with one merchant, and for the installation. */
 export interface Roles {
   role: Role | null;
@@ -58,19 +92,23 @@ export interface Roles {
 export function permissionsOf({ role, installationRole }: Roles): Permission[] {
   const ofInstallation =
     installationRole === 'operator' ? OF_OPERATORS : installationRole === 'auditor' ? OF_AUDITORS : [];
-  return ALL_PERMISSIONS.filter((permission) => {
-    const roles: readonly string[] = PERMISSIONS[permission];
-    return ofInstallation.includes(permission) || (role !== null && roles.includes(role));
-  });
+  return ALL_PERMISSIONS.filter(
+    (permission) => ofInstallation.includes(permission) || role?.permissions.includes(permission),
+  );
 }
 
-/** The roles of a merchant's people that have each permission; those of the installation alone are none's. */
-export const rolesWithPermissions = (): Record<string, Role[]> =>
-  Object.fromEntries(ALL_PERMISSIONS.map((permission) => [permission, [...PERMISSIONS[permission]]]));
+/** Which of some roles have each permission; those of the installation alone are none's. */
+export const rolesWithPermissions = (roles: readonly Role[]): Record<string, string[]> =>
+  Object.fromEntries(
+    ALL_PERMISSIONS.map((permission) => [
+      permission,
+      roles.filter(({ permissions }) => permissions.includes(permission)).map(({ name }) => name),
+    ]),
+  );
 
 /** Whether a role approves payouts and refunds. */
-export const mayApprove = (role: Role | null): boolean =>
-  permissionsOf({ role, installationRole: null }).includes('approve');
+export const mayApprove = (role: Role | null | undefined): boolean =>
+  role?.permissions.includes('approve') ?? false;
 
 /** Whether a person with such roles needs a second factor before any of them counts. */
 export const needsSecondFactor = (roles: Roles): boolean =>
@@ -82,17 +120,24 @@ export const movesMoney = (roles: Roles): boolean =>
   permissionsOf(roles).some((permission) => MOVES_MONEY.includes(permission));
 
 /**
- * Admins manage everybody but owners and approvers: they neither make, change nor remove one, as they may not approve what
- * they draw up themselves. An operator brings a merchant its first
- * people; once it has an owner, only its own people manage them.
+ * Nobody gives or takes a role that may do what theirs may not: admins neither make, change nor remove an approver, as they
+ * may not approve what they draw up themselves. Owners are for owners alone. An operator brings a merchant its first people;
+ * once it has an owner, only its own people manage them.
+ *
+ * @param before the role that a person has, or what a role of the merchant's own permits; null: none
  */
 export function mayAssign(
   by: Roles,
   { before, after, hasOwner }: { before: Role | null; after: Role | null; hasOwner: boolean },
 ): boolean {
   if (by.installationRole === 'operator' && !hasOwner) return true;
-  if (!permissionsOf({ role: by.role, installationRole: null }).includes('manage_users')) return false;
-  return by.role === 'owner' || !(mayApprove(before) || mayApprove(after));
+  if (by.role === null || !by.role.permissions.includes('manage_users')) return false;
+  if (by.role.name === OWNER) return true;
+  const concerned = [before, after].filter((role) => role !== null);
+  const { permissions } = by.role;
+  return concerned.every(
+    (role) => role.name !== OWNER && role.permissions.every((one) => permissions.includes(one)),
+  );
 }
 
 /** What a person may do who gives real money's keys a scope: nobody hands out what is not theirs. */

@@ -52,6 +52,11 @@ const user: Found = async ({ list }, [typed]) => {
   if (typeof email !== 'string') return undefined;
   return findBy(await list?.({ merchant, installation }), 'email', users.normalEmail(email));
 };
+/** A role of a merchant, by its name. */
+const role: Found = async ({ list }, [typed]) => {
+  const { name, merchant }: { name?: unknown; merchant?: unknown } = Object(typed);
+  return findBy(await list?.({ merchant }), 'name', name);
+};
 const listed =
   (idField: string): Found =>
   async ({ list }, [id]) =>
@@ -66,12 +71,13 @@ const STATES: Readonly<Record<string, Found>> = {
   approvers: person,
   installationApprovers: person,
   users: user,
+  roles: role,
   settings: async ({ get }, input) => await get?.(input[0], merchantIn(input)),
   networks: async ({ list }) => await list?.(),
 };
 
 /** Groups whose operations mean the only merchant where none is named. */
-const OF_ONE_MERCHANT = ['approvers', 'networks', 'treasury', 'users'];
+const OF_ONE_MERCHANT = ['approvers', 'networks', 'roles', 'treasury', 'users'];
 
 /** The merchant that a change is recorded with. */
 async function ownerOf(app: App, group: string, input: Input): Promise<string> {

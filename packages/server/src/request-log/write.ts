@@ -63,5 +63,8 @@ export async function writeRequests(
     ),
     ...TEXTS.map((name) => rows.map((row) => row[name] ?? '').join(SEPARATOR)),
   ];
-  await new PreparedStatement({ compile: () => CompiledQuery.raw(isAgain ? TEXT_AGAIN : TEXT, values) }, false).execute(db);
+  await new PreparedStatement(
+    { compile: () => CompiledQuery.raw(isAgain ? TEXT_AGAIN : TEXT, values) },
+    false,
+  ).execute(db);
 }

@@ -9,6 +9,7 @@ import { Status } from '../format.tsx';
 import { type Invited, InvitedBy, invitedOf } from '../invitation.tsx';
 import type { Column } from '../list.tsx';
 import { useMembership, usePlace } from '../place.ts';
+import { rolesQuery } from '../roles-query.ts';
 import { meQuery } from '../session.ts';
 import { WholeList } from '../whole-list.tsx';
 import { KeysOfUser } from './keys-of-user.tsx';
@@ -19,17 +20,6 @@ interface User {
   role: string;
   status: 'invited' | 'active';
   second_factor: boolean;
-}
-
-const ROLES = ['owner', 'admin', 'developer', 'finance', 'approver', 'support', 'viewer'];
-
-/**
- * The roles that a person may give and take: an owner all of them, an admin neither `owner` nor `approver`. An operator of the
- * installation, who may invite the first owner, does so on the page of merchants.
- */
-function rolesFor(own: string): string[] {
-  if (own === 'owner') return ROLES;
-  return own === 'admin' ? ROLES.filter((role) => role !== 'owner' && role !== 'approver') : [];
 }
 
 /** Who has gone, once the list is without them: what they know stays on the page until somebody has read it. */
@@ -56,15 +46,22 @@ function Gone({ user, path, close }: { user: User; path: string; close: () => vo
 interface Acting {
   path: string;
   own: string;
+  /** The roles that the person may give and take. */
+  roles: readonly string[];
   /** Called when a removal is sent. */
   remove: (user: User) => void;
 }
 
-const RoleField = ({ chosen, own, error }: { chosen: string; own: string; error: string | undefined }) => (
-  <NativeSelect name="role" label="Role" defaultValue={chosen} data={rolesFor(own)} error={error} />
+interface RoleFieldProps extends Pick<Acting, 'roles'> {
+  chosen: string;
+  error: string | undefined;
+}
+const RoleField = ({ chosen, roles, error }: RoleFieldProps) => (
+  <NativeSelect name="role" label="Role" defaultValue={chosen} data={[...roles]} error={error} />
 );
 
-const Invite = ({ path, own, show }: Omit<Acting, 'remove'> & { show: (invited: Invited) => void }) => (
+type Inviting = Pick<Acting, 'path' | 'roles'> & { show: (invited: Invited) => void };
+const Invite = ({ path, roles, show }: Inviting) => (
   <FormDialog
     label="Invite"
     submit="Invite"
@@ -81,7 +78,7 @@ const Invite = ({ path, own, show }: Omit<Acting, 'remove'> & { show: (invited: 
           required
           data-autofocus
         />
-        <RoleField chosen="viewer" own={own} error={errorOf('role')} />
+        <RoleField chosen="viewer" roles={roles} error={errorOf('role')} />
       </>
     )}
     send={(fields) => ({
@@ -92,10 +89,10 @@ const Invite = ({ path, own, show }: Omit<Acting, 'remove'> & { show: (invited: 
   />
 );
 
-function UserActions({ user, path, own, remove }: Acting & { user: User }) {
+function UserActions({ user, path, own, roles, remove }: Acting & { user: User }) {
   const one = `${path}/${user.user_id}`;
   // What the service would refuse is not offered.
-  if (!rolesFor(own).includes(user.role)) return null;
+  if (!roles.includes(user.role)) return null;
   return (
     <Group gap="xs">
       {user.status === 'active' && (
@@ -106,7 +103,7 @@ function UserActions({ user, path, own, remove }: Acting & { user: User }) {
           fields={(errorOf) => (
             <>
               <Seen value={user.role} />
-              <RoleField chosen={user.role} own={own} error={errorOf('role')} />
+              <RoleField chosen={user.role} roles={roles} error={errorOf('role')} />
             </>
           )}
           send={(fields) => ({
@@ -177,14 +174,16 @@ export function TeamPage() {
   const [invited, show] = useState<Invited>();
   const [gone, setGone] = useState<User>();
   const own = useMembership()?.role ?? '';
-  const assigns = rolesFor(own).length > 0;
+  const listed = useQuery(rolesQuery(place.merchant)).data ?? [];
+  const roles = listed.flatMap(({ name, is_assignable }) => (is_assignable ? [name] : []));
+  const assigns = roles.length > 0;
   return (
     <WholeList
       title="Team"
       path={path}
       idOf={({ user_id, status }: User) => `${user_id} ${status}`}
-      columns={assigns ? columnsFor({ path, own, remove: setGone }, me?.user_id) : SEEN}
-      actions={assigns && <Invite path={path} own={own} show={show} />}
+      columns={assigns ? columnsFor({ path, own, roles, remove: setGone }, me?.user_id) : SEEN}
+      actions={assigns && <Invite path={path} roles={roles} show={show} />}
       notice={
         <>
           {invited !== undefined && <InvitedBy invited={invited} close={() => show(undefined)} />}

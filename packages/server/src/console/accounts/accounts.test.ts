@@ -37,7 +37,7 @@ test('an invitation works once: it sets a password, opens a session and gives th
     Array.from({ length: 4 }, () => redeemLink(platform, { token, password: PASSWORD }, device())),
   );
   expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect(await rolesOf(platform.db, userId, merchantId)).toMatchObject({ role: 'finance' });
+  expect(await rolesOf(platform.db, userId, merchantId)).toMatchObject({ role: { name: 'finance' } });
   await expect(redeemLink(platform, { token, password: PASSWORD }, device())).rejects.toThrow('was used');
   expect(opened(await signIn(platform, { email, password: PASSWORD }, device())).userId).toBe(userId);
   const [entry] = await listEntries(platform.db, NIL_ID, { limit: 1 });
@@ -72,7 +72,7 @@ test('inviting the same address elsewhere gives nobody the roles of the person',
   );
   expect(await rolesOf(platform.db, userId, theirs)).toMatchObject({ role: null });
   await redeemLink(platform, { token, password: PASSWORD }, device());
-  expect((await membershipsOf(platform.db, userId)).map((one) => one.role).toSorted()).toEqual([
+  expect((await membershipsOf(platform.db, userId)).map((one) => one.role.name).toSorted()).toEqual([
     'owner',
     'viewer',
   ]);
@@ -268,15 +268,18 @@ test('the owner of a sandbox comes in by links, each once, and is who somebody m
   const merchantId = await newMerchant();
   const first = await makeSandboxOwner(platform, merchantId);
   const { userId } = opened(await redeemLink(platform, { token: first.token }, device()));
-  expect(await rolesOf(platform.db, userId, merchantId)).toEqual({
-    role: 'owner',
+  expect(await rolesOf(platform.db, userId, merchantId)).toMatchObject({
+    role: { name: 'owner' },
     installationRole: 'operator',
   });
   await expect(redeemLink(platform, { token: first.token }, device())).rejects.toThrow('was used');
   await changeRole(platform, { merchantId: NIL_ID, userId, role: null });
   const again = await makeSandboxOwner(platform, merchantId);
   opened(await redeemLink(platform, { token: again.token }, device()));
-  expect(await rolesOf(platform.db, userId, merchantId)).toEqual({ role: 'owner', installationRole: null });
+  expect(await rolesOf(platform.db, userId, merchantId)).toMatchObject({
+    role: { name: 'owner' },
+    installationRole: null,
+  });
   // Whoever invites them elsewhere does not become them.
   const theirs = await newMerchant();
   const invited = await inviteUser(platform, {

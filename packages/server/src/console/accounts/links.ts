@@ -4,6 +4,7 @@ import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { type Db, type Tables, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail, invariant } from '../../platform/fail.ts';
 import { encodeId } from '../../tenancy/index.ts';
+import { roleNamed } from '../roles.ts';
 import { findWithCredentials, isUnchanged, lockUser, type UserWithCredentials } from './lock-user.ts';
 import { makeLink } from './make-link.ts';
 import { checkMayAssign, lockMembers, roleOf, writeRole } from './members.ts';
@@ -50,7 +51,7 @@ export async function makeSandboxOwner(deps: ConsoleDeps, merchantId: string) {
         [merchantId, 'owner'],
         [NIL_ID, 'operator'],
       ] as const) {
-        await writeRole(tx, { merchantId: of, userId, nowMs }, role);
+        await writeRole(tx, { merchantId: of, userId, nowMs }, roleNamed(role, null));
         const change = { merchantId: of, actor, origin: 'localhost', action: 'users.makeSandboxOwner' };
         const after = { user_id: encodeId('user', userId), role };
         await recordChange(tx, deps, change, { before: { role: null }, after });
@@ -140,7 +141,7 @@ async function useLink(tx: Tx, deps: ConsoleDeps, link: LinkRow) {
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw unusable();
   if (merchantId === null || members === undefined || link.role === null) return undefined;
-  const role = roleOf(merchantId, link.role);
+  const role = await roleOf(tx, merchantId, link.role);
   if (members.has(userId)) throw unusable();
   if (madeBy !== null) {
     const change = { merchantId, userId, before: null, after: role };
@@ -149,5 +150,8 @@ async function useLink(tx: Tx, deps: ConsoleDeps, link: LinkRow) {
     });
   }
   await writeRole(tx, { merchantId, userId, nowMs }, role);
-  return { merchantId, after: { role, invited_by: madeBy === null ? null : encodeId('user', madeBy) } };
+  return {
+    merchantId,
+    after: { role: role.name, invited_by: madeBy === null ? null : encodeId('user', madeBy) },
+  };
 }

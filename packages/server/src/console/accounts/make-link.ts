@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/index.ts';
 import { invariant } from '../../platform/fail.ts';
+import { type Role, roleNamed } from '../roles.ts';
 import { digestOf, makeToken } from './secrets.ts';
 
 const HOUR_MS = 3_600_000;
@@ -63,14 +64,17 @@ export async function dropLinks(
 export async function pendingRoles(
   tx: Tx,
   { merchantId, userId, nowMs }: { merchantId: string; userId: string; nowMs: number },
-): Promise<string[]> {
+): Promise<Role[]> {
   const rows = await tx
-    .selectFrom('console_link')
-    .select('role')
-    .where('user_id', '=', userId)
-    .where('merchant_id', '=', merchantId)
-    .where('used_at_ms', 'is', null)
-    .where('expires_at_ms', '>', BigInt(nowMs))
+    .selectFrom('console_link as l')
+    .leftJoin('console_role as r', (join) =>
+      join.onRef('r.merchant_id', '=', 'l.merchant_id').onRef('r.name', '=', 'l.role'),
+    )
+    .select(['l.role', 'r.permissions'])
+    .where('l.user_id', '=', userId)
+    .where('l.merchant_id', '=', merchantId)
+    .where('l.used_at_ms', 'is', null)
+    .where('l.expires_at_ms', '>', BigInt(nowMs))
     .execute();
-  return rows.flatMap(({ role }) => role ?? []);
+  return rows.flatMap(({ role, permissions }) => (role === null ? [] : [roleNamed(role, permissions)]));
 }

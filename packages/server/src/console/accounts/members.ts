@@ -1,45 +1,62 @@
 import { sql } from 'kysely';
 import { seizures } from '../../payments/deposits/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { setMayApprove, votes } from '../../stores/approvers/index.ts';
 import {
+  BUILT_IN,
   INSTALLATION_ROLES,
-  type InstallationRole,
   mayApprove,
   mayAssign,
-  ROLES,
+  OWNER,
   type Role,
+  roleNamed,
 } from '../roles.ts';
 
-export type AnyRole = Role | InstallationRole;
+/** The roles that a merchant has made for itself, by name. */
+export async function readOwnRoles(db: Db, merchantId: string): Promise<Role[]> {
+  const rows = await db
+    .selectFrom('console_role')
+    .select(['name', 'permissions'])
+    .where('merchant_id', '=', merchantId)
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name, permissions }) => roleNamed(name, permissions));
+}
 
-/** A role as typed: of a merchant, or of the installation where the merchant is the nil id. */
-export function roleOf(merchantId: string, typed: string): AnyRole {
-  const known = merchantId === NIL_ID ? INSTALLATION_ROLES : ROLES;
-  const role = known.find((one) => one === typed);
+/**
+ * A role as typed: of a merchant, or of the installation where the merchant is the nil id. Call it under the lock of the
+ * members, so that nobody deletes it meanwhile.
+ *
+ * @throws Fail `invalid_request`
+ */
+export async function roleOf(tx: Tx, merchantId: string, typed: string): Promise<Role> {
+  const known =
+    merchantId === NIL_ID
+      ? INSTALLATION_ROLES.map((name) => roleNamed(name, null))
+      : [...BUILT_IN.values(), ...(await readOwnRoles(tx, merchantId))];
+  const role = known.find(({ name }) => name === typed);
   if (role !== undefined) return role;
-  throw new Fail('invalid_request', { message: `The role is one of ${known.join(', ')}.`, param: 'role' });
+  const names = known.map(({ name }) => name).join(', ');
+  throw new Fail('invalid_request', { message: `The role is one of ${names}.`, param: 'role' });
 }
 
 /** Gives a person a role, or takes it away; what they may approve as an approver of the console follows. */
 export async function writeRole(
   tx: Tx,
   { merchantId, userId, nowMs }: { merchantId: string; userId: string; nowMs: number },
-  role: AnyRole | null,
+  role: Role | null,
 ): Promise<void> {
   if (merchantId === NIL_ID) {
-    const installation_role = INSTALLATION_ROLES.find((one) => one === role) ?? null;
+    const installation_role = INSTALLATION_ROLES.find((one) => one === role?.name) ?? null;
     await tx.updateTable('console_user').set({ installation_role }).where('user_id', '=', userId).execute();
     if (installation_role !== 'operator')
       await votes.dropVotes(tx, { action: seizures.SEIZURE_ACTIONS.operators, approverId: userId });
     return;
   }
-  const own = ROLES.find((one) => one === role);
-  const removedAt = mayApprove(own ?? null) ? null : Math.floor(nowMs / 1000);
-  await setMayApprove(tx, { merchantId, userId }, removedAt);
-  if (own === undefined) {
+  await followRole(tx, { merchantId, userId, nowMs }, role);
+  if (role === null) {
     await tx
       .deleteFrom('console_membership')
       .where('merchant_id', '=', merchantId)
@@ -47,21 +64,35 @@ export async function writeRole(
       .execute();
     return;
   }
+  const { name } = role;
   await tx
     .insertInto('console_membership')
-    .values({ merchant_id: merchantId, user_id: userId, role: own, created_at_ms: nowMs })
-    .onConflict((conflict) => conflict.columns(['merchant_id', 'user_id']).doUpdateSet({ role: own }))
+    .values({ merchant_id: merchantId, user_id: userId, role: name, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'user_id']).doUpdateSet({ role: name }))
     .execute();
+}
+
+/** What a person may approve as an approver of the console follows what their role permits. */
+export async function followRole(
+  tx: Tx,
+  { merchantId, userId, nowMs }: { merchantId: string; userId: string; nowMs: number },
+  role: Role | null,
+): Promise<void> {
+  const removedAt = mayApprove(role) ? null : Math.floor(nowMs / 1000);
+  await setMayApprove(tx, { merchantId, userId }, removedAt);
 }
 
 /** Of locks on the members of merchants; any number that no other lock of the product uses. */
 const LOCK_CLASS = 1_836_409_714;
 
+/** Who has a role, by the id of the user. */
+export type Members = ReadonlyMap<string, Role>;
+
 /**
- * Locks a merchant's members, or the installation's, so that of two changes at once the second sees the first: also where
+ * Locks a merchant's members and its own roles, or the installation's, so that of two changes at once the second sees the first: also where
  * nobody is a member yet, whose rows could not be locked.
  */
-export async function lockMembers(tx: Tx, merchantId: string): Promise<Map<string, AnyRole>> {
+export async function lockMembers(tx: Tx, merchantId: string): Promise<Members> {
   await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::int, hashtext(${merchantId}::text))`.execute(tx);
   if (merchantId === NIL_ID) {
     const rows = await tx
@@ -70,38 +101,38 @@ export async function lockMembers(tx: Tx, merchantId: string): Promise<Map<strin
       .where('installation_role', 'is not', null)
       .execute();
     return new Map(
-      rows.flatMap((row) => (row.installation_role === null ? [] : [[row.user_id, row.installation_role]])),
+      rows.flatMap(({ user_id: userId, installation_role: name }) =>
+        name === null ? [] : [[userId, roleNamed(name, null)]],
+      ),
     );
   }
   const rows = await tx
-    .selectFrom('console_membership')
-    .select(['user_id', 'role'])
-    .where('merchant_id', '=', merchantId)
+    .selectFrom('console_membership as m')
+    .leftJoin('console_role as r', (join) =>
+      join.onRef('r.merchant_id', '=', 'm.merchant_id').onRef('r.name', '=', 'm.role'),
+    )
+    .select(['m.user_id', 'm.role', 'r.permissions'])
+    .where('m.merchant_id', '=', merchantId)
     .execute();
-  return new Map(rows.map((row) => [row.user_id, row.role]));
+  return new Map(rows.map((row) => [row.user_id, roleNamed(row.role, row.permissions)]));
 }
 
 /** Whether the change of one person's role would leave a merchant without an owner. */
-export function leavesNoOwner(
-  members: ReadonlyMap<string, AnyRole>,
-  userId: string,
-  role: AnyRole | null,
-): boolean {
-  if (members.get(userId) !== 'owner' || role === 'owner') return false;
-  return [...members.values()].filter((one) => one === 'owner').length === 1;
+export function leavesNoOwner(members: Members, userId: string, role: Role | null): boolean {
+  if (members.get(userId)?.name !== OWNER || role?.name === OWNER) return false;
+  return [...members.values()].filter(({ name }) => name === OWNER).length === 1;
 }
-
-const merchantRole = (role: string | null | undefined): Role | null =>
-  ROLES.find((one) => one === role) ?? null;
 
 /** A change of one person's role with a merchant. */
 export interface RoleChange {
   merchantId: string;
   userId: string;
   /** The role that they have, or that an unused invitation would give them. */
-  before: string | null | undefined;
-  after: string | null;
+  before: Role | null | undefined;
+  after: Role | null;
 }
+
+const OWN_ROLE = 'Nobody changes their own role. Ask somebody else who may.';
 
 /**
  * Whether somebody may make a change, by the roles that they have now. Call it under the lock of the members.
@@ -111,27 +142,51 @@ export interface RoleChange {
 export async function checkMayAssign(
   tx: Tx,
   by: string,
-  members: ReadonlyMap<string, AnyRole>,
-  { merchantId, userId, before, after }: RoleChange,
+  members: Members,
+  { merchantId, userId, before = null, after }: RoleChange,
 ): Promise<void> {
-  if (by === userId) throw new Fail('forbidden', 'Nobody changes their own role. Ask somebody else who may.');
+  if (by === userId) throw new Fail('forbidden', OWN_ROLE);
   // The installation's people are changed from the command line alone.
   if (merchantId === NIL_ID) throw new Fail('forbidden', 'Roles of the installation are not given here.');
+  await checkMayGive(tx, by, members, { before, after });
+}
+
+/**
+ * Whether somebody may change what a role of the merchant's own permits. Call it under the lock of the members.
+ *
+ * @throws Fail `forbidden`
+ */
+export async function checkMayDefine(
+  tx: Tx,
+  by: string,
+  members: Members,
+  { before, after }: { before: Role | null; after: Role | null },
+): Promise<void> {
+  const own = members.get(by)?.name;
+  if (own !== undefined && own === before?.name) throw new Fail('forbidden', OWN_ROLE);
+  await checkMayGive(tx, by, members, { before, after });
+}
+
+async function checkMayGive(
+  tx: Tx,
+  by: string,
+  members: Members,
+  { before, after }: { before: Role | null; after: Role | null },
+): Promise<void> {
   const operator = await tx
     .selectFrom('console_user')
     .select('installation_role')
     .where('user_id', '=', by)
     .forShare()
     .executeTakeFirst();
-  const role = merchantRole(members.get(by));
+  const role = members.get(by) ?? null;
   const installationRole = operator?.installation_role ?? null;
-  const hasOwner = [...members.values()].includes('owner');
-  const change = { before: merchantRole(before), after: merchantRole(after), hasOwner };
-  if (mayAssign({ role, installationRole }, change)) return;
+  const hasOwner = [...members.values()].some(({ name }) => name === OWNER);
+  if (mayAssign({ role, installationRole }, { before, after, hasOwner })) return;
   throw new Fail(
     'forbidden',
     role === null && installationRole === 'operator'
       ? 'This merchant has an owner, and its own people manage its users.'
-      : 'Only an owner makes, changes or removes owners and approvers.',
+      : 'Only an owner makes, changes or removes owners, and those who may do what your role may not, such as approve.',
   );
 }

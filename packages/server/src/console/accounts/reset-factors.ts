@@ -1,5 +1,6 @@
 import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
+import { OWNER } from '../roles.ts';
 import { dropFactors } from './clear.ts';
 import { lockUser } from './lock-user.ts';
 import { lockMembers } from './members.ts';
@@ -24,7 +25,7 @@ export async function resetFactors(
   await transact(db, async (tx) => {
     const members = await lockMembers(tx, merchantId);
     if (!members.has(userId)) throw new Fail('resource_not_found', 'Nobody of this id has a role here.');
-    if (members.get(by) !== 'owner' || by === userId)
+    if (members.get(by)?.name !== OWNER || by === userId)
       throw new Fail('forbidden', 'Second factors are reset by another owner of this merchant alone.');
     const { installation_role: installationRole } = await lockUser(tx, userId);
     const elsewhere = await tx

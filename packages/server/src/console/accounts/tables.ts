@@ -1,4 +1,4 @@
-import type { InstallationRole, Role } from '../roles.ts';
+import type { InstallationRole } from '../roles.ts';
 
 export interface UserRow {
   user_id: string;
@@ -30,7 +30,14 @@ declare module '../../platform/db/db.ts' {
     console_membership: {
       merchant_id: string;
       user_id: string;
-      role: Role;
+      /** Of a built-in role, or of one of `console_role`. */
+      role: string;
+      created_at_ms: bigint | number;
+    };
+    console_role: {
+      merchant_id: string;
+      name: string;
+      permissions: string[];
       created_at_ms: bigint | number;
     };
     console_link: {

@@ -4,7 +4,7 @@ import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { getMerchant } from '../../stores/index.ts';
-import { mayApprove, ROLES, type Roles } from '../roles.ts';
+import { mayApprove, OWNER, type Roles, roleNamed } from '../roles.ts';
 import { clearIfGone } from './clear.ts';
 import { dropLinks, makeLink, pendingRoles } from './make-link.ts';
 import { checkMayAssign, leavesNoOwner, lockMembers, roleOf, writeRole } from './members.ts';
@@ -41,8 +41,7 @@ export async function getUser(db: Db, userId: string): Promise<UserRow> {
 
 /** Whether a person may approve for a merchant now: nobody's role changes until commit. */
 export async function mayApproveNow(tx: Tx, merchantId: string, userId: string): Promise<boolean> {
-  const role = (await lockMembers(tx, merchantId)).get(userId);
-  return mayApprove(ROLES.find((one) => one === role) ?? null);
+  return mayApprove((await lockMembers(tx, merchantId)).get(userId));
 }
 
 /** Those of the merchants that have an owner. */
@@ -51,7 +50,7 @@ export async function listOwned(db: Db, merchantIds: readonly string[]): Promise
     .selectFrom('console_membership')
     .select('merchant_id')
     .distinct()
-    .where('role', '=', 'owner')
+    .where('role', '=', OWNER)
     .where('merchant_id', '=', sql<string>`any(${merchantIds}::uuid[])`)
     .execute();
   return new Set(rows.map(({ merchant_id: merchantId }) => merchantId));
@@ -157,14 +156,18 @@ export async function addressesOf(
 
 /** The merchants that a person has a role with. */
 export async function membershipsOf(db: Db, userId: string) {
-  return await db
+  const rows = await db
     .selectFrom('console_membership as c')
     .innerJoin('merchant as m', 'm.merchant_id', 'c.merchant_id')
-    .select(['c.merchant_id', 'c.role', 'm.name', 'm.mode'])
+    .leftJoin('console_role as r', (join) =>
+      join.onRef('r.merchant_id', '=', 'c.merchant_id').onRef('r.name', '=', 'c.role'),
+    )
+    .select(['c.merchant_id', 'c.role', 'm.name', 'm.mode', 'r.permissions'])
     .where('c.user_id', '=', userId)
     .orderBy('m.name')
     .orderBy('c.merchant_id')
     .execute();
+  return rows.map(({ role, permissions, ...one }) => ({ ...one, role: roleNamed(role, permissions) }));
 }
 
 /** A person's roles with one merchant, as they are now. */
@@ -174,10 +177,17 @@ export async function rolesOf(db: Db, userId: string, merchantId: string): Promi
     .leftJoin('console_membership as m', (join) =>
       join.onRef('m.user_id', '=', 'u.user_id').on('m.merchant_id', '=', merchantId),
     )
-    .select(['u.installation_role', 'm.role'])
+    .leftJoin('console_role as r', (join) =>
+      join.onRef('r.merchant_id', '=', 'm.merchant_id').onRef('r.name', '=', 'm.role'),
+    )
+    .select(['u.installation_role', 'm.role', 'r.permissions'])
     .where('u.user_id', '=', userId)
     .executeTakeFirst();
-  return { role: row?.role ?? null, installationRole: row?.installation_role ?? null };
+  const name = row?.role ?? null;
+  return {
+    role: name === null ? null : roleNamed(name, row?.permissions ?? null),
+    installationRole: row?.installation_role ?? null,
+  };
 }
 
 /** Finds the person of an address, or makes one who cannot sign in yet. */
@@ -225,11 +235,11 @@ export async function inviteUser(
   alsoDo?: (tx: Tx, made: Invitation) => Promise<void>,
 ): Promise<Invitation> {
   const email = checkEmail(typed);
-  const role = roleOf(merchantId, typedRole);
   if (merchantId !== NIL_ID) await getMerchant(db, merchantId);
   const nowMs = clock.nowMs();
   return await transact(db, async (tx) => {
     const members = await lockMembers(tx, merchantId);
+    const role = await roleOf(tx, merchantId, typedRole);
     const { user_id: userId } = await ensureUser(tx, email, nowMs);
     // Whoever replaces an invitation takes its role away, too.
     const pending = await pendingRoles(tx, { merchantId, userId, nowMs });
@@ -239,8 +249,8 @@ export async function inviteUser(
     if (members.has(userId))
       throw new Fail('conflict', `${email} has a role here already. Change it instead.`);
     await dropLinks(tx, { merchantId, userId });
-    const link = { userId, kind: 'invitation' as const, merchantId, role, madeBy: by ?? null };
-    const made = { userId, email, role, ...(await makeLink(tx, link, nowMs)) };
+    const link = { userId, kind: 'invitation' as const, merchantId, role: role.name, madeBy: by ?? null };
+    const made = { userId, email, role: role.name, ...(await makeLink(tx, link, nowMs)) };
     await alsoDo?.(tx, made);
     return made;
   });
@@ -264,10 +274,10 @@ export async function changeRole(
   }: { merchantId: string; userId: string; role: string | null; seen?: string | undefined },
   by?: string,
 ): Promise<void> {
-  const role = typed === null ? null : roleOf(merchantId, typed);
   const nowMs = clock.nowMs();
   await transact(db, async (tx) => {
     const members = await lockMembers(tx, merchantId);
+    const role = typed === null ? null : await roleOf(tx, merchantId, typed);
     const before = members.get(userId);
     const pending = await pendingRoles(tx, { merchantId, userId, nowMs });
     if (by !== undefined)
@@ -279,11 +289,11 @@ export async function changeRole(
       return;
     }
     // As after an answer that was lost: what was done since, such as invitations of the person, stays.
-    if (seen !== undefined && role === before) return;
-    if (seen !== undefined && seen !== before)
+    if (seen !== undefined && role?.name === before.name) return;
+    if (seen !== undefined && seen !== before.name)
       throw new Fail(
         'conflict',
-        `Somebody changed this role meanwhile: it is ${before} now. Nothing was changed.`,
+        `Somebody changed this role meanwhile: it is ${before.name} now. Nothing was changed.`,
       );
     if (leavesNoOwner(members, userId, role))
       throw new Fail(

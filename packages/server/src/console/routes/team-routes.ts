@@ -7,7 +7,6 @@ import { ListedKeySchema, listKeys } from '../../stores/key-lists/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
 import { type ConsoleDeps, users } from '../accounts/index.ts';
 import { inviteByMail, type PeopleMailDeps, resetFactorsByMail } from '../accounts/mails/index.ts';
-import { ROLES } from '../roles.ts';
 import { DONE, Done, needs, userOf } from './own.ts';
 
 type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
@@ -16,7 +15,7 @@ const PATH = '/console/api/merchants/{merchant_id}';
 const common = { scope: 'read' as const, tag: 'Team' };
 const Merchant = Type.Object({ merchant_id: Type.String() });
 const Member = Type.Object({ merchant_id: Type.String(), user_id: Type.String() });
-const RoleName = Type.String({ enum: [...ROLES] });
+const RoleName = Type.String({ minLength: 1, maxLength: 32, description: 'As `listRoles` names it.' });
 
 const User = Type.Object({
   user_id: Type.String(),

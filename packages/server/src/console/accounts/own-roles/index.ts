@@ -1,0 +1,1 @@
+export { createRole, deleteRole, editRole, listRoles, ownRolesOf } from './own-roles.ts';
