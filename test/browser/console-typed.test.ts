@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium())('what somebody has typed into the console', () =
     const come = tab.locator('#come');
     await come.getByLabel('E-mail address').fill(email);
     await come.getByLabel(/Password/).fill(PASSWORD);
-    await come.getByLabel(/recovery code/).fill(code);
+    await come.getByLabel('Code').fill(code);
     await come.getByRole('button', { name: 'Sign in', exact: true }).click();
     await tab.getByText(`You are signed in as ${email}`).waitFor();
     expect(await tab.title()).toBe('Your account · Florin');

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { redeemLink, users } from '../../packages/server/src/console/accounts/index.ts';
+import { links, users } from '../../packages/server/src/console/accounts/index.ts';
 import { inviteByMail } from '../../packages/server/src/console/accounts/mails/index.ts';
 import { rawRequest, serveSandboxPages } from '../sandbox-pages.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -67,7 +67,7 @@ test('an invitation is in the mailbox with the link that was shown, and the API 
   const { merchantId } = merchant;
   const owner = await users.inviteUser(app, { merchantId, email: 'owner@example.com', role: 'owner' });
   const person = { password: 'gravel-otter-lantern', token: owner.token };
-  await redeemLink(app, person, { remoteAddress: '10.9.8.7', userAgent: 'Browser' });
+  await links.redeemLink(app, person, { remoteAddress: '10.9.8.7', userAgent: 'Browser' });
   const invited = { merchantId, email: 'bob@example.com', role: 'viewer' };
   const { token } = await inviteByMail(app, invited, owner.userId);
   const [mail] = (await merchant.sdk.mails.list({ to: 'bob@example.com' })).data;

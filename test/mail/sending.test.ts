@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { redeemLink, users } from '../../packages/server/src/console/accounts/index.ts';
+import { links, users } from '../../packages/server/src/console/accounts/index.ts';
 import { inviteByMail, resetFactorsByMail } from '../../packages/server/src/console/accounts/mails/index.ts';
 import { queueMail } from '../../packages/server/src/mail/index.ts';
 import { userCommands } from '../../packages/server/src/operator/users.ts';
@@ -174,7 +174,7 @@ async function inviting() {
   const { merchantId, read, states } = await liveMerchant();
   const email = `${randomUUID()}@example.com`;
   const { token, userId } = await users.inviteUser(app, { merchantId, email, role: 'owner' });
-  await redeemLink(app, { token, password: PASSWORD }, DEVICE);
+  await links.redeemLink(app, { token, password: PASSWORD }, DEVICE);
   const deps = { ...app, mailServer: {} };
   const invite = async (to: string) =>
     await inviteByMail(deps, { merchantId, email: to, role: 'viewer' }, userId);
@@ -210,7 +210,7 @@ test('an invitation is mailed with a link that stands nowhere, and one that a cr
   expect([sent === cutOff, createHash('sha256').update(secret).digest('hex')]).toEqual([false, sent]);
   expect(JSON.stringify((await read()).map(({ view }) => view))).not.toMatch(/link#|sealed/);
   expect(worker.log.join('\n')).not.toMatch(/bob@example|link#/i);
-  expect(await redeemLink(service.app, { token: secret, password: PASSWORD }, DEVICE)).toMatchObject({
+  expect(await links.redeemLink(service.app, { token: secret, password: PASSWORD }, DEVICE)).toMatchObject({
     userId,
   });
 });
@@ -235,7 +235,9 @@ test('an invitation that was withdrawn is not mailed, and nobody floods an addre
   const secrets = server.taken.map(({ raw }) => LINK.exec(raw.replaceAll(/=\r?\n/g, ''))?.[1] ?? '');
   expect([secrets.length > 0, secrets.includes('')]).toEqual([true, false]);
   for (const token of secrets)
-    await expect(redeemLink(service.app, { token, password: PASSWORD }, DEVICE)).rejects.toThrow('This link');
+    await expect(links.redeemLink(service.app, { token, password: PASSWORD }, DEVICE)).rejects.toThrow(
+      'This link',
+    );
 });
 
 test('invitations, made or refused, keep nobody from hearing that their factors were reset; refused ones count as none', async () => {
@@ -244,11 +246,11 @@ test('invitations, made or refused, keep nobody from hearing that their factors 
   const [email, other] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
   for (let i = 0; i < 5; i += 1) await invite(email);
   const { token } = await invite(email);
-  const dora = await redeemLink(service.app, { token: token ?? '', password: PASSWORD }, DEVICE);
+  const dora = await links.redeemLink(service.app, { token: token ?? '', password: PASSWORD }, DEVICE);
   expect(dora).toMatchObject({ userId: expect.any(String) });
   await expect(resetFactors(userId)).rejects.toThrow('Nobody of this id');
   const known = await users.inviteUser(service.app, { merchantId, email: other, role: 'viewer' });
-  await redeemLink(service.app, { token: known.token, password: PASSWORD }, DEVICE);
+  await links.redeemLink(service.app, { token: known.token, password: PASSWORD }, DEVICE);
   for (let i = 0; i < 6; i += 1) await expect(invite(other)).rejects.toThrow('has a role here already');
   await users.changeRole(service.app, { merchantId, userId: known.userId, role: null });
   expect((await invite(other)).token).toBeNull();

@@ -13,7 +13,7 @@ import {
   type ServerOptions,
 } from './app.ts';
 import { collectGarbageOfStart } from './collect-garbage.ts';
-import { makeSandboxOwner } from './console/accounts/index.ts';
+import { links } from './console/accounts/index.ts';
 import { linkOf } from './console/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
@@ -174,7 +174,7 @@ function beginStory({ app, server }: Parts, folder: DataFolder, credentials: San
 
 /** A link that signs the owner of the sandbox in, once. */
 async function makeConsoleLink(app: App, { merchant_id, base_url }: SandboxCredentials): Promise<string> {
-  const { token } = await makeSandboxOwner(app, decodeId('merchant', merchant_id) ?? NIL_ID);
+  const { token } = await links.makeSandboxOwner(app, decodeId('merchant', merchant_id) ?? NIL_ID);
   return linkOf(base_url, token);
 }
 

@@ -9,7 +9,7 @@ import { createApiAuthentication } from './api-authentication.ts';
 import { appPages } from './app-pages.ts';
 import { auditRoutes, openToPeople } from './audit-routes.ts';
 import { createConsoleAuthentication, permitUser } from './authenticate.ts';
-import { peoplePages } from './people-page.ts';
+import { peoplePages } from './people-page/index.ts';
 import { type ApprovalDeps, approvalRoutes } from './routes/approval-routes.ts';
 import { auditLogRoutes } from './routes/audit-log-routes.ts';
 import { type BrandDeps, brandRoutes } from './routes/brand-routes.ts';

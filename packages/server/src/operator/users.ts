@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { endAllSessions, makeSignInLink, passkeys, users } from '../console/accounts/index.ts';
+import { endAllSessions, links, passkeys, users } from '../console/accounts/index.ts';
 import { inviteByMail, linkOf } from '../console/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
@@ -92,7 +92,7 @@ export function userCommands(app: App, baseUrl: string | undefined) {
     /** Signs a person in, also one who has lost password or second factor. */
     signInLink: async (email: string) => {
       const linkUrl = checkedUrl();
-      const { token, expiresAtMs } = await makeSignInLink(app, email);
+      const { token, expiresAtMs } = await links.makeSignInLink(app, email);
       return { link_token: linkOf(linkUrl, token), expires_at: isoOf(expiresAtMs) };
     },
     /** The passkeys of a person, as the signer's policy names an approver. */

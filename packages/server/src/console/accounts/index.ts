@@ -1,6 +1,6 @@
 export { sweepAccounts } from './clear.ts';
 export * as factors from './factors.ts';
-export { makeSandboxOwner, makeSignInLink, redeemLink } from './links.ts';
+export * as links from './links.ts';
 export * as passkeys from './passkeys.ts';
 export { type Acting, endAllSessions, endSession, findSession, listSessions } from './sessions.ts';
 export * as signIns from './sign-in.ts';

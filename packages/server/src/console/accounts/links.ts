@@ -1,24 +1,22 @@
-import type { Selectable } from 'kysely';
 import { recordChange } from '../../audit/index.ts';
 import { NIL_ID } from '../../platform/db/ids/index.ts';
-import { type Db, type Tables, type Tx, transact } from '../../platform/db/index.ts';
-import { Fail, invariant } from '../../platform/fail.ts';
+import { type Tx, transact } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import { roleNamed } from '../roles.ts';
-import { findWithCredentials, isUnchanged, lockUser, type UserWithCredentials } from './lock-user.ts';
+import { type FoundLink, findLink, givenRole, unusable } from './find-link.ts';
+import { isUnchanged, lockUser } from './lock-user.ts';
 import { makeLink } from './make-link.ts';
-import { checkMayAssign, lockMembers, roleOf, writeRole } from './members.ts';
+import { lockMembers, writeRole } from './members.ts';
 import { hashPassword } from './passwords.ts';
-import { digestOf } from './secrets.ts';
 import { type Device, openSession } from './sessions.ts';
 import { checkCredentials, type SignIn } from './sign-in.ts';
-import { type ConsoleDeps, ensureUser, membershipsOf, normalEmail } from './users.ts';
+import { type ConsoleDeps, ensureUser, normalEmail } from './users.ts';
+
+export { lookAtLink } from './look-at-link.ts';
 
 /** The owner of a sandbox, who signs in by links. */
 const SANDBOX_OWNER = 'owner@localhost';
-
-const unusable = () =>
-  new Fail('authentication_required', 'This link was used, has ended or was replaced. Ask for a new one.');
 
 /** A link by which whoever has the database signs a person in, once and within an hour. */
 export async function makeSignInLink({ db, clock }: ConsoleDeps, email: string) {
@@ -61,8 +59,6 @@ export async function makeSandboxOwner(deps: ConsoleDeps, merchantId: string) {
   });
 }
 
-type LinkRow = Selectable<Tables['console_link']>;
-
 export interface Redemption {
   token: string;
   /** A new person's first password, or the password of who has one. */
@@ -80,15 +76,7 @@ export async function redeemLink(
   { token, password = '', code }: Redemption,
   device: Device,
 ): Promise<SignIn> {
-  const digest = digestOf(token);
-  const links = deps.db.selectFrom('console_link').selectAll().where('digest', '=', digest);
-  const link = await links.executeTakeFirst();
-  if (link === undefined || link.used_at_ms !== null || Number(link.expires_at_ms) <= deps.clock.nowMs())
-    throw unusable();
-  const user = await findWithCredentials(deps.db, 'user_id', link.user_id);
-  invariant(user !== undefined, 'people are never deleted');
-  const isNew =
-    link.kind === 'invitation' && user.password_hash === null && !(await hasAnyRole(deps.db, user));
+  const { link, user, isNew } = await findLink(deps, token);
   const newHash = isNew ? await hashPassword(password, user.email) : undefined;
   let checked = { user, hasSecondFactor: link.kind === 'sign_in' };
   if (link.kind === 'invitation' && !isNew) {
@@ -116,17 +104,13 @@ export async function redeemLink(
   });
 }
 
-/** Who has a role but no password was let in by a link of the terminal, as the owner of a sandbox is: that person is not new. */
-const hasAnyRole = async (db: Db, { user_id: userId, installation_role: role }: UserWithCredentials) =>
-  role !== null || (await membershipsOf(db, userId)).length > 0;
-
 /**
  * Spends a link, and gives the role of an invitation if whoever made it may still give that role.
  *
  * @returns what was given, for the audit log
  * @throws Fail `authentication_required`
  */
-async function useLink(tx: Tx, deps: ConsoleDeps, link: LinkRow) {
+async function useLink(tx: Tx, deps: ConsoleDeps, link: FoundLink['link']) {
   const { merchant_id: merchantId, user_id: userId, made_by: madeBy } = link;
   const nowMs = deps.clock.nowMs();
   const members = merchantId === null ? undefined : await lockMembers(tx, merchantId);
@@ -140,18 +124,10 @@ async function useLink(tx: Tx, deps: ConsoleDeps, link: LinkRow) {
     .where('used_at_ms', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw unusable();
-  if (merchantId === null || members === undefined || link.role === null) return undefined;
-  const role = await roleOf(tx, merchantId, link.role);
-  if (members.has(userId)) throw unusable();
-  if (madeBy !== null) {
-    const change = { merchantId, userId, before: null, after: role };
-    await checkMayAssign(tx, madeBy, members, change).catch((error: unknown) => {
-      throw error instanceof Fail ? unusable() : error;
-    });
-  }
-  await writeRole(tx, { merchantId, userId, nowMs }, role);
-  return {
-    merchantId,
-    after: { role: role.name, invited_by: madeBy === null ? null : encodeId('user', madeBy) },
-  };
+  const given = await givenRole(tx, link, members);
+  if (given === undefined) return undefined;
+  const { role } = given;
+  await writeRole(tx, { merchantId: given.merchantId, userId, nowMs }, role);
+  const after = { role: role.name, invited_by: madeBy === null ? null : encodeId('user', madeBy) };
+  return { merchantId: given.merchantId, after };
 }

@@ -4,14 +4,7 @@ import { isoOf } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
 import { decodeId, encodeId } from '../../tenancy/index.ts';
-import {
-  type ConsoleDeps,
-  endSession,
-  factors,
-  listSessions,
-  redeemLink,
-  signIns,
-} from '../accounts/index.ts';
+import { type ConsoleDeps, endSession, factors, links, listSessions, signIns } from '../accounts/index.ts';
 import { readSessionCookie, sessionCookie } from '../cookie.ts';
 import {
   actingOf,
@@ -30,6 +23,19 @@ import {
 } from './own.ts';
 import { passkeyRoutes } from './passkey-routes.ts';
 import { Me, readMe } from './read-me.ts';
+
+const OrNull = Type.Union([Type.String(), Type.Null()]);
+const LinkPurpose = Type.Object({
+  kind: Type.Union([Type.Literal('invitation'), Type.Literal('sign_in')]),
+  email: Type.String(),
+  needs: Type.Union([Type.Literal('nothing'), Type.Literal('new_password'), Type.Literal('password')], {
+    description:
+      'What `links/redeem` takes beside the token: with `password` also the `code` of who has a second factor.',
+  }),
+  merchant_name: OrNull,
+  role: OrNull,
+  invited_by: OrNull,
+});
 
 /** For people who have no session yet. */
 export function openRoutes({ deps, publicUrl }: Place): Route[] {
@@ -50,6 +56,20 @@ export function openRoutes({ deps, publicUrl }: Place): Route[] {
     defineRoute({
       ...common,
       method: 'POST',
+      path: '/console/api/links/look',
+      operationId: 'lookAtLink',
+      summary: 'What a link is for and what it takes; the link is not used',
+      body: Type.Object({ token: Text(128) }),
+      answer: LinkPurpose,
+      refusals: [],
+      handle: async (request) => {
+        const { merchantName, invitedBy, ...purpose } = await links.lookAtLink(deps, request.body.token);
+        return { body: { ...purpose, merchant_name: merchantName, invited_by: invitedBy } };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
       path: '/console/api/links/redeem',
       operationId: 'redeemLink',
       summary: 'Come in by a link, which works once',
@@ -61,7 +81,7 @@ export function openRoutes({ deps, publicUrl }: Place): Route[] {
       answer: SignedIn,
       refusals: [],
       handle: async (request) =>
-        signedIn(publicUrl(), await redeemLink(deps, request.body, deviceOf(request))),
+        signedIn(publicUrl(), await links.redeemLink(deps, request.body, deviceOf(request))),
     }),
   ];
 }
