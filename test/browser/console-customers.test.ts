@@ -80,6 +80,27 @@ describe.skipIf(!hasChromium())('customers in the console', () => {
     await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
   }
 
+  /** Down, down and no further, up, up and no further, and into a row. */
+  async function walksByKeys(page: Page): Promise<void> {
+    await page.goto(`${base()}/customers`);
+    const selected = page.locator('tr[aria-selected="true"]');
+    await page.getByRole('link', { name: 'customer-17' }).waitFor();
+    for (const [key, name] of [
+      ['j', 'customer-17'],
+      ['j', HOSTILE],
+      ['j', HOSTILE],
+      ['k', 'customer-17'],
+      ['k', 'customer-17'],
+      ['j', HOSTILE],
+    ] as const) {
+      await page.keyboard.press(key);
+      await selected.filter({ hasText: name }).waitFor();
+      expect(await selected.count(), `${key} to ${name}`).toBe(1);
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+  }
+
   async function changesAsSupport(subscription: string): Promise<void> {
     const { page, faults } = await signIn('support');
     const dialog = page.getByRole('dialog');
@@ -99,6 +120,7 @@ describe.skipIf(!hasChromium())('customers in the console', () => {
     await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
     await looks(page, 'customer');
     await editsMeanwhile(page);
+    await walksByKeys(page);
     await page.goto(`${base()}/subscriptions/${subscription}`);
     await page.getByRole('button', { name: 'Portal link…' }).click();
     await dialog.getByLabel('Where the customer may go from there').fill('https://shop.example/account');
