@@ -131,8 +131,9 @@ export function consoleDriver(get: () => Console) {
     if (!isKept) return;
     await page.emulateMedia({ colorScheme: 'dark' });
     await keep(page, `console-${name}-dark`);
-    await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize(PHONE);
+    await keep(page, `console-${name}-phone-dark`);
+    await page.emulateMedia({ colorScheme: 'light' });
     await keep(page, `console-${name}-phone`);
     await page.setViewportSize(DESKTOP);
   };

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { receiptOf } from '../mail/receipt.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send } from '../signed-request.ts';
 import { expectAccessible } from './checkout-driver.ts';
@@ -110,6 +111,15 @@ describe.skipIf(!hasChromium())('the console in a browser', () => {
     await page.getByRole('heading', { name: '2.50 USDT' }).waitFor();
     await page.getByText('succeeded', { exact: true }).waitFor();
     await looks(page, 'refund');
+    await page.goto(`${base()}/refunds`);
+    await page.locator('[data-row]').waitFor();
+    await looks(page, 'refunds');
+    await receiptOf(merchant, 'ada@example.com');
+    await page.goto(`${base()}/mails?to=ada@example.com`);
+    await page.locator('[data-open]').click();
+    await page.getByRole('heading', { name: /^Your receipt from/ }).waitFor();
+    await page.getByText('View the payment:').waitFor();
+    await looks(page, 'mail');
     await page.goto(`${base()}/payments/${id}`);
     await page.getByRole('listitem').filter({ hasText: 'Refund of' }).getByText('succeeded').waitFor();
     await page.getByRole('button', { name: 'Refund…' }).click();

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeCommands } from '../../packages/server/src/operator/merchants.ts';
@@ -5,7 +6,9 @@ import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
 import { setMerchantStatus } from '../../packages/server/src/stores/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
+import { receiptOf } from '../mail/receipt.ts';
 import { shop } from '../refunds/requests.ts';
+import { serveSandboxPages } from '../sandbox-pages.ts';
 import { BLOCKS_BY_HAND, startService, type TestMerchant, type TestService } from '../service.ts';
 import { DAY } from '../subscriptions/billing.ts';
 import { driver } from './checkout-driver.ts';
@@ -140,6 +143,20 @@ describe.skipIf(!hasChromium())('how the other pages of payers look', () => {
       await expectLook('claim-over', url);
     });
     test('none', async () => expectLook('claim-missing', `${(await asked()).url.slice(0, -4)}1111`));
+  });
+
+  describe('a mail, as its reader sees it', () => {
+    let server: FastifyInstance | undefined;
+    afterAll(() => server?.close());
+
+    test('receipt', async () => {
+      const merchant = await service.createMerchant({ funds: 0n });
+      await brand(service, merchant);
+      const pages = await serveSandboxPages(service, merchant);
+      server = pages.server;
+      const { id } = await receiptOf(merchant, 'ada@example.com');
+      await expectLook('mail-receipt', `${pages.url}/sandbox/mails/${id}`);
+    });
   });
 
   /** A subscription whose customer stands before its page. */
