@@ -24,6 +24,7 @@ import { runRequestLog } from './request-log/experiment.ts';
 import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
 import { runStart } from './start/experiment.ts';
 import { runGrowth } from './start/growth.ts';
+import { runStory } from './start/story.ts';
 import { runValidate } from './validate/experiment.ts';
 import { runWebhooks } from './webhooks/experiment.ts';
 
@@ -95,6 +96,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   },
   { rows: ['19a', '19b'], run: runMail },
   { rows: ['22c'], run: runConsole },
+  { rows: ['22d', '22e'], run: runStory },
   { rows: ['21a', '21b', '21c', '21d'], run: runRequestLog },
   { rows: ['23a', '23b', '23c', '23d', '23e', '23f', '23g', '23h'], run: runNetworks },
 ];

@@ -165,6 +165,12 @@ export const ROWS = {
     floor: 300,
   },
   '22c': seconds('console opened without a cache until its list stands there, on loopback', [0.5, 1]),
+  '22d': seconds('a fresh sandbox of npm start, from ready until its first day is made', [5, 10]),
+  '22e': ratio(
+    'first start of a sandbox until ready, with a first day to make against none',
+    'lower',
+    [1.05, 1.25],
+  ),
   '23a': ratio('transactions of 200 payouts to new Solana accounts', 'lower', [26, 26]),
   '23b': seconds('these payouts, from submit to the broadcast of the last transaction', [5, 10]),
   '23c': seconds('200 payouts on Tron, from submit to the broadcast of the last one', [10, 20]),

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,6 +25,8 @@ export interface SandboxPlace {
   startPackaged(program: string): Promise<PackagedSandbox>;
   /** What commands of the program take while its sandbox runs. */
   measureCommands(program: string): Promise<CommandTimes>;
+  /** Whether the sandbox still makes the first day that it was started with. */
+  hasStoryToTell(): boolean;
   /** A client of the sandbox's own merchant, once it has been started. */
   client(): Promise<Florin>;
 }
@@ -51,6 +54,7 @@ export async function withSandboxPlace<Result>(
         return { ...child, ...ready };
       },
       startPackaged: (program) => startPackaged(program, ownEnv),
+      hasStoryToTell: () => existsSync(path.join(data, 'story.pending')),
       measureCommands: (program) => measureCommands(program, ownEnv),
       async client() {
         const made: { base_url: string; api_key: string; secret_key: string } = JSON.parse(
