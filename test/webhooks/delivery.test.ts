@@ -53,8 +53,21 @@ test('an event reaches an endpoint with its type: headers, signature and bytes o
       status_code: 200,
       failure: null,
       response: 'answered 200',
+      sent: expect.anything(),
     },
   ]);
+  const [shown] = (await merchant.sdk.deliveries.list()).data;
+  const { 'X-Service-Signature': signature = '', ...others } = received.headers;
+  const kept = { ...others, 'X-Service-Signature': `${signature.slice(0, 8)}…` };
+  expect(shown?.attempts[0]?.request_headers).toEqual(kept);
+  expect(JSON.stringify(delivery?.attempts)).not.toContain(signature);
+  await asOwner(
+    service,
+    "update delivery set attempts = jsonb_build_array((attempts -> 0) - 'sent') where delivery_id = $1",
+    [delivery?.delivery_id],
+  );
+  const [older] = (await merchant.sdk.deliveries.list()).data;
+  expect(older?.attempts).toEqual([{ ...shown?.attempts[0], request_headers: null }]);
   expect(receivers.at(other.url)).toEqual([]);
 });
 

@@ -216,6 +216,7 @@ test('a test event goes to its endpoint alone and does not count for its health'
       duration_ms: expect.any(Number),
       failure: 'http_status',
       response: 'answered 404',
+      request_headers: expect.objectContaining({ 'X-Service-Event-ID': delivery.event_id }),
     },
   ]);
   expect((await read()).next_attempt_at).toBeNull();

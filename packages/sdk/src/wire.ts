@@ -345,6 +345,13 @@ export interface DeliveryAttempt {
     | ('http_status' | 'redirect' | 'timeout' | 'dns' | 'connection' | 'tls' | 'address_denied' | 'protocol')
     | null;
   response: string | null;
+  request_headers: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^[A-Za-z-]+$".
+     */
+    [k: string]: string | undefined;
+  } | null;
 }
 /**
  * data.object is the resource as it stood after the change; previous_attributes holds the old values of the fields that changed, and is null when the change made the resource.

@@ -86,6 +86,12 @@ export const DeliveryAttempt = Type.Object(
     response: OrNull(
       Type.String({ description: 'The first kilobyte of the answer as text; null where there was none.' }),
     ),
+    request_headers: OrNull(
+      Type.Record(Type.String({ pattern: '^[A-Za-z-]+$' }), Type.String(), {
+        description:
+          'Of the request; of the signature its first digits. Null where an attempt is of before they were kept.',
+      }),
+    ),
   },
   { ...CLOSED, $id: 'DeliveryAttempt' },
 );

@@ -1,5 +1,5 @@
 import { EXCHANGE_BODY_BYTES_MAX, type Exchange } from '../platform/http/exchanges/index.ts';
-import { isSecretName, redact, shorten } from '../platform/secrets/index.ts';
+import { isSecretName, redact, shortenSignature } from '../platform/secrets/index.ts';
 
 /** Bytes that are kept of each text of a request. */
 export interface KeptBytes {
@@ -15,8 +15,6 @@ const ELLIPSIS = '…';
 const MASK = '[redacted]';
 /** The token at the end of a page's URL. It opens the page without a key. */
 const PAGE_TOKEN = /(\/|%2[Ff]|\\u002[Ff])[1-9A-HJ-NP-Za-km-z]{22,}/g;
-/** Digits of a signature that are stored: enough to tell two signatures apart, too few to send one again. */
-const SIGNATURE_DIGITS = 8;
 
 /** Between texts that travel to the database as one. No text holds it. */
 export const SEPARATOR = '\x1e';
@@ -79,7 +77,7 @@ const mayBeSignature = (name: string, value: string) =>
 const BEARER = /^Bearer /i;
 
 function maskHeader(name: string, value: string): string {
-  if (name === 'x-service-signature') return shorten(value, SIGNATURE_DIGITS + 1);
+  if (name === 'x-service-signature') return shortenSignature(value);
   return name === 'authorization' && BEARER.test(value) ? `Bearer ${MASK}` : MASK;
 }
 
@@ -94,8 +92,7 @@ export function redactHeaders(
     const value = headers[name] ?? '';
     const times = repeated.has(name) ? ' (more than once)' : '';
     if (isMasked(name)) masked += `${name}: ${maskHeader(name, value)}${times}\n`;
-    else
-      others += `${name}: ${mayBeSignature(name, value) ? shorten(value, SIGNATURE_DIGITS + 1) : value}${times}\n`;
+    else others += `${name}: ${mayBeSignature(name, value) ? shortenSignature(value) : value}${times}\n`;
   }
   return fitting(masked + maskSecrets(storable(others)), kept.headers).trimEnd();
 }

@@ -1,18 +1,11 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { TEST_EVENT_TYPE } from '@florin/contract/schemas';
-import {
-  EVENT_ID_HEADER,
-  EVENT_TYPE_HEADER,
-  NONCE_HEADER,
-  SIGNATURE_HEADER,
-  TIMESTAMP_HEADER,
-} from '@florin/contract/signing';
 import { BatchLoader } from '../platform/db/loaders/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { crashPoint, Semaphore } from '../platform/jobs/index.ts';
+import { shortenSignature } from '../platform/secrets/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { macOf, readWebhookSecrets } from '../stores/keys/index.ts';
-import { encodeId } from '../tenancy/index.ts';
 import { AttemptRecorder } from './attempt-recorder.ts';
 import { DeliverySlots } from './delivery-slots.ts';
 import type { WebhookDeps } from './deps.ts';
@@ -26,8 +19,10 @@ import type {
   WorkRequest,
 } from './endpoint-work.ts';
 import { listPending } from './queries.ts';
+import { headersOf, type Stamp } from './request-headers.ts';
 import { answerInSandbox } from './sandbox-receiver.ts';
 import { afterAttempt, type DeliveryOutcome, judgeAnswer } from './states.ts';
+import type { StoredAttempt } from './tables.ts';
 
 const ATTEMPT_DURATION = {
   name: 'florin_webhook_attempt_duration_seconds',
@@ -35,7 +30,6 @@ const ATTEMPT_DURATION = {
   labelNames: ['outcome'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
 };
-const USER_AGENT = 'Service-Webhook/1.0';
 const ENDPOINTS_AT_ONCE = 500;
 /** Concurrent reads over all merchants. */
 const READS_AT_ONCE = 3;
@@ -151,7 +145,8 @@ export class Deliverer implements Sender {
         duration_ms: durationMs,
         failure: verdict.failure,
         response: answer.response,
-      }),
+        sent: answer.sent,
+      } satisfies StoredAttempt),
     });
     crashPoint('deliver.recorded');
     return { failures: after?.failures, dueAt: next.status === 'pending' ? next.dueAt : undefined };
@@ -160,29 +155,23 @@ export class Deliverer implements Sender {
   async #send(
     work: EndpointWork,
     due: DueDelivery,
-  ): Promise<{ outcome: DeliveryOutcome; response: string | null }> {
+  ): Promise<{ outcome: DeliveryOutcome; response: string | null; sent: Stamp }> {
     const { body } = due;
     const timestamp = String(this.deps.clock.nowSeconds());
     // Node draws these from a pool of random bytes: drawn one by one they cost more than the signature.
     const nonce = randomUUID();
     if (work.secret === undefined) throw new Error('an attempt needs the signing secret of its store');
+    const signature = macOf(work.secret, { timestamp, nonce, body }).toString('hex');
     const request = {
       url: work.url,
       sandbox: work.mode === 'sandbox',
       body,
-      headers: {
-        'Content-Type': 'application/json',
-        'User-Agent': USER_AGENT,
-        [SIGNATURE_HEADER]: macOf(work.secret, { timestamp, nonce, body }).toString('hex'),
-        [TIMESTAMP_HEADER]: timestamp,
-        [NONCE_HEADER]: nonce,
-        [EVENT_TYPE_HEADER]: due.eventType,
-        [EVENT_ID_HEADER]: encodeId('event', due.eventId),
-      },
+      headers: headersOf(due, { timestamp, nonce, signature }),
     };
     const answer = answerInSandbox(request) ?? (await this.deps.outbound.post(request));
-    if (answer.failure !== null) return { outcome: { failure: answer.failure }, response: null };
-    return { outcome: { status: answer.status }, response: textOf(answer.response) };
+    const sent = { timestamp, nonce, signature: shortenSignature(signature) };
+    if (answer.failure !== null) return { outcome: { failure: answer.failure }, response: null, sent };
+    return { outcome: { status: answer.status }, response: textOf(answer.response), sent };
   }
 }
 

@@ -1,8 +1,7 @@
-import type { DeliveryAttempt } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
 import type { Owner } from './endpoint-queries.ts';
-import type { DeliveryStatus } from './tables.ts';
+import type { DeliveryStatus, StoredAttempt } from './tables.ts';
 
 /** A delivery with the URL of its endpoint. */
 export interface InboxDelivery {
@@ -11,7 +10,7 @@ export interface InboxDelivery {
   url: string;
   status: DeliveryStatus;
   due_at: bigint;
-  attempts: DeliveryAttempt[];
+  attempts: StoredAttempt[];
 }
 
 /** The newest `limitEach` deliveries of each event. */

@@ -165,7 +165,7 @@ export interface AttemptRecord {
   /** Attempts of the series that were recorded when this one began. */
   seriesBefore: number;
   next: NextState;
-  /** A `DeliveryAttempt` in JSON. */
+  /** A `StoredAttempt` in JSON. */
   attempt: string;
 }
 

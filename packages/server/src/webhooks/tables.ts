@@ -1,10 +1,17 @@
 import type { DeliveryAttempt, RecordedEventType, WebhookEventChoice } from '@florin/contract/schemas';
 import type { Generated } from 'kysely';
+import type { Stamp } from './request-headers.ts';
 
 type Int8 = bigint | number;
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'exhausted' | 'paused';
 export type EndpointStatus = 'enabled' | 'disabled';
+
+/** An attempt as it is kept. */
+export interface StoredAttempt extends Omit<DeliveryAttempt, 'request_headers'> {
+  /** Of the signature the first digits, too few to send the request again. Older attempts have none. */
+  sent?: Stamp;
+}
 
 /** Tables that are partitioned by day; old partitions are dropped whole. */
 export const TABLES_BY_DAY = ['event', 'delivery'] as const;
@@ -39,7 +46,7 @@ declare module '../platform/db/db.ts' {
       series_attempts: Generated<number>;
       /** The merchant's clock. */
       due_at: Int8;
-      attempts: Generated<DeliveryAttempt[]>;
+      attempts: Generated<StoredAttempt[]>;
       event_created_at: Int8;
       created_at: Int8;
     };

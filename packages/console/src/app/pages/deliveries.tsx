@@ -74,6 +74,18 @@ export function NewestDeliveries({ filters, empty }: { filters: Record<string, s
   );
 }
 
+/** Of the signature the API shows the first digits. */
+const Headers = ({ headers }: { headers: Record<string, string> }) => (
+  <details>
+    <summary>Show</summary>
+    <Code block className="curl">
+      {Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n')}
+    </Code>
+  </details>
+);
+
 const AttemptRow = ({ attempt, number }: { attempt: DeliveryAttempt; number: number }) => (
   <Table.Tr>
     <Table.Td data-label="Attempt" className="number">
@@ -91,6 +103,9 @@ const AttemptRow = ({ attempt, number }: { attempt: DeliveryAttempt; number: num
     <Table.Td data-label="Answer">
       <Maybe>{attempt.response && <Code className="curl">{attempt.response}</Code>}</Maybe>
     </Table.Td>
+    <Table.Td data-label="Headers sent">
+      <Maybe>{attempt.request_headers && <Headers headers={attempt.request_headers} />}</Maybe>
+    </Table.Td>
   </Table.Tr>
 );
 
@@ -106,6 +121,7 @@ const Attempts = ({ attempts }: { attempts: readonly DeliveryAttempt[] }) =>
           <Table.Th className="number">Took</Table.Th>
           <Table.Th>Outcome</Table.Th>
           <Table.Th>Answer</Table.Th>
+          <Table.Th>Headers sent</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -1,3 +1,3 @@
 export { isSecretName, redact } from './redact.ts';
-export { shorten } from './shorten.ts';
+export { shorten, shortenSignature } from './shorten.ts';
 export { Vault, WrongMasterKey } from './vault.ts';

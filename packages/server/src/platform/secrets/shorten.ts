@@ -2,6 +2,12 @@
 export const QUOTED_LENGTH_MAX = 200;
 const ELLIPSIS = '…';
 
+/** Digits of a signature that are stored: enough to tell two signatures apart, too few to send one again. */
+const SIGNATURE_DIGITS = 8;
+
+/** A signature as it is kept and shown. */
+export const shortenSignature = (text: string): string => shorten(text, SIGNATURE_DIGITS + ELLIPSIS.length);
+
 /** Cuts a text to `max` characters, the ellipsis included, without splitting a surrogate pair. */
 export function shorten(text: string, max = QUOTED_LENGTH_MAX): string {
   if (text.length <= max) return text;
