@@ -264,6 +264,14 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
       )
       .toEqual([true]);
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await sql`
+      insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, attempts, last_error)
+      select ${merchantId}::uuid, gen_random_uuid(), 'nor-this-kind', n::text, ${dueAtMs}::bigint, 1 + n % 3, 'x'
+      from generate_series(1, 150) as n`.execute(service.app.db);
+    await page.reload();
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => page.locator('[data-row]').count()).toBe(151);
+    await sql`delete from job where kind = 'nor-this-kind'`.execute(service.app.db);
     await page.getByRole('link', { name: 'Merchants' }).click();
     for (const label of ['Suspend', 'Resume']) {
       await page.getByRole('button', { name: label }).click();

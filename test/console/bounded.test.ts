@@ -65,9 +65,24 @@ test('jobs that fail are found among many that do not', async () => {
     insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, attempts, last_error)
     select ${merchantId}::uuid, gen_random_uuid(), 'test.bounded', n::text, 0, case when n <= 3 then n else 0 end, 'x'
     from generate_series(1, ${ROWS}::integer) as n`.execute(platform.db);
-  const { found, touched } = await counted('job', (tx) => listFailing(tx));
+  const { found, touched } = await counted('job', (tx) => listFailing(tx, { limit: 10 }));
   expect(found.map(({ attempts }) => attempts)).toEqual([3, 2, 1]);
   expect(touched).toBeLessThan(100);
+  // A page in the midst of many that failed as often.
+  await sql`update job set attempts = 2 where kind = 'test.bounded' and unique_key::integer > 3`.execute(
+    platform.db,
+  );
+  await sql`vacuum analyze job`.execute(platform.db);
+  const { rows } = await sql<{ job_id: string }>`
+    select job_id from job where attempts = 2 order by job_id offset ${ROWS / 2} limit 4`.execute(
+    platform.db,
+  );
+  const [after = '', ...behind] = rows.map(({ job_id }) => job_id);
+  const next = await counted('job', (tx) =>
+    listFailing(tx, { limit: 3, after: { attempts: 2, jobId: after } }),
+  );
+  expect(next.found.map(({ jobId }) => jobId)).toEqual(behind);
+  expect(next.touched).toBeLessThan(100);
 });
 
 test('who was paid very often is looked up without reading all of it, and approvals are found all the same', async () => {

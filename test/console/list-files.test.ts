@@ -51,8 +51,15 @@ test('lists of the console are files as well: all that fits the filter, and a la
   expect(merchants.lines.join('\n')).toContain(encodeId('merchant', merchant.merchantId));
   const stores = await fileOf(auditor, `${OPERATOR}/stores`);
   expect(stores.lines.join('\n')).toContain(encodeId('store', merchant.storeId));
-  for (const name of ['seizures', 'jobs'])
-    expect((await fileOf(auditor, `${OPERATOR}/${name}`)).last, name).toBe('# 0 rows');
+  expect((await fileOf(auditor, `${OPERATOR}/seizures`)).last).toBe('# 0 rows');
+
+  await sql`
+    insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, attempts, last_error)
+    select ${merchant.merchantId}::uuid, gen_random_uuid(), 'no-such-kind', n::text, 4e12, 1 + n % 3, 'x'
+    from generate_series(1, ${LISTED}) as n`.execute(service.app.db);
+  const jobs = await fileOf(auditor, `${OPERATOR}/jobs`);
+  expect([jobs.last, new Set(jobs.lines).size]).toEqual([`# ${LISTED} rows`, LISTED + 1]);
+  expect((await fileOf(auditor, `${OPERATOR}/jobs?starting_after=1%20x`)).status).toBe(400);
 
   const owner = await signIn(service, merchant, 'owner');
   const team = `/console/api/merchants/${encodeId('merchant', merchant.merchantId)}/users`;

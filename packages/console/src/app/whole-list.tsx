@@ -23,6 +23,8 @@ interface WholeListProps<T> {
   path: string;
   filters?: Record<string, string> | undefined;
   idOf: (row: T) => string;
+  /** By what the page behind a row is asked for; by default its id. */
+  cursorOf?: (row: T) => string;
   columns: readonly Column<T>[];
   /** Beside the title. */
   actions?: ReactNode;
@@ -39,6 +41,7 @@ export function WholeList<T>({
   path,
   filters,
   idOf,
+  cursorOf = idOf,
   columns,
   actions,
   notice,
@@ -55,7 +58,7 @@ export function WholeList<T>({
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ data, has_more }) => {
       const last = data.at(-1);
-      return has_more === true && last !== undefined ? idOf(last) : undefined;
+      return has_more === true && last !== undefined ? cursorOf(last) : undefined;
     },
     refetchInterval: REFRESH_MS,
   });

@@ -3,10 +3,15 @@ import Type from 'typebox';
 import { NATIVE_COINS } from '../chains/port/index.ts';
 import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { Fail, invalidParam } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
 import { withCsv } from '../platform/http/lists/index.ts';
-import { type FailingJob, listFailing, runFailingNow } from '../platform/jobs/failing/index.ts';
+import {
+  type FailingCursor,
+  type FailingJob,
+  listFailing,
+  runFailingNow,
+} from '../platform/jobs/failing/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { nativeText } from './native-text.ts';
 import type { Running } from './running.ts';
@@ -18,6 +23,7 @@ import { treasuryRoutes } from './treasury-routes.ts';
 const PATH = '/console/api/operator';
 const common = { scope: 'read' as const, tag: 'Operator' };
 const MS = 1000;
+const PAGE_MAX = 100;
 const Time = Type.Union([Type.String(), Type.Null()]);
 const Count = Type.Integer();
 
@@ -151,6 +157,14 @@ const presentJob = ({ merchantId, jobId, kind, attempts, lastError, dueAtMs }: F
   due_at: isoOf(dueAtMs),
 });
 
+/** @throws Fail `invalid_param` */
+function cursorOf(text: string | undefined): FailingCursor | undefined {
+  if (text === undefined) return undefined;
+  const [, attempts, jobId = ''] = /^([1-9]\d{0,8}) (\S+)$/.exec(text) ?? [];
+  if (UUID.test(jobId)) return { attempts: Number(attempts), jobId };
+  throw invalidParam('starting_after', 'starting_after must be the attempts and the id of a job.');
+}
+
 interface InstallationDeps extends TreasuryDeps {
   readState: () => Promise<ServiceState>;
   readRunning: () => Promise<Running>;
@@ -163,12 +177,27 @@ const jobRoutes = ({ db, clock }: Pick<InstallationDeps, 'db' | 'clock'>): Route
       method: 'GET',
       path: `${PATH}/jobs`,
       operationId: 'listFailingJobs',
-      summary: 'Jobs whose last run failed, at most 100, those first that failed most often',
+      summary: 'Jobs whose last run failed, those first that failed most often',
       permission: { name: 'see_installation' },
-      answer: Type.Object({ data: Type.Array(JobSchema) }),
+      query: Type.Object({
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
+        starting_after: Type.Optional(
+          Type.String({
+            maxLength: 60,
+            description:
+              '`attempts` and `job_id` of the last job of the page before, with a space between them.',
+          }),
+        ),
+      }),
+      answer: Type.Object({ data: Type.Array(JobSchema), has_more: Type.Boolean() }),
       refusals: [],
-      handle: async () => ({ body: { data: (await listFailing(db)).map(presentJob) } }),
+      handle: async ({ query: { limit = PAGE_MAX, starting_after: text } }) => {
+        const rows = await listFailing(db, { limit: limit + 1, after: cursorOf(text) });
+        return { body: { data: rows.slice(0, limit).map(presentJob), has_more: rows.length > limit } };
+      },
     }),
+    'attempts',
+    'job_id',
   ),
   defineRoute({
     ...common,

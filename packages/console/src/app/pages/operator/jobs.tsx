@@ -46,6 +46,7 @@ export function JobsPage() {
       title="Failing jobs"
       path={`${OPERATOR}/jobs`}
       idOf={({ job_id }) => job_id}
+      cursorOf={({ attempts, job_id }) => `${attempts} ${job_id}`}
       columns={operates ? [...SEEN, CHANGED] : SEEN}
       empty="No job fails. What fails is tried again by itself, less and less often, and is listed here meanwhile."
     />

@@ -3,8 +3,6 @@ import type { Db } from '../../db/db.ts';
 import { transact } from '../../db/transact.ts';
 import { notifyWorkers } from '../worker-notifier.ts';
 
-const LISTED_MAX = 100;
-
 /** A job whose last run threw. It is tried again by itself, less and less often. */
 export interface FailingJob {
   merchantId: string;
@@ -17,8 +15,26 @@ export interface FailingJob {
   dueAtMs: number;
 }
 
-/** Jobs whose last run threw, those first that have failed most often; at most 100. */
-export async function listFailing(db: Db): Promise<FailingJob[]> {
+/** Where a page of failing jobs goes on: behind this job, as the page before had it. */
+export type FailingCursor = Pick<FailingJob, 'attempts' | 'jobId'>;
+
+/**
+ * Jobs whose last run threw, those first that have failed most often. One that fails again between two pages moves to the front,
+ * where the next reading of the list has it.
+ */
+export async function listFailing(
+  db: Db,
+  { limit, after }: { limit: number; after?: FailingCursor | undefined },
+): Promise<FailingJob[]> {
+  const columns = sql`select merchant_id, job_id, kind, attempts, last_error, due_at_ms from job`;
+  const order = sql`order by attempts desc, job_id limit ${limit}`;
+  // Two ranges of the index, as its order is mixed: a condition over both would read all jobs that failed as often.
+  const page =
+    after === undefined
+      ? sql`${columns} where attempts > 0 ${order}`
+      : sql`(${columns} where attempts > 0 and attempts = ${after.attempts} and job_id > ${after.jobId} ${order})
+            union all (${columns} where attempts > 0 and attempts < ${after.attempts} ${order})
+            ${order}`;
   const { rows } = await sql<{
     merchant_id: string;
     job_id: string;
@@ -26,9 +42,7 @@ export async function listFailing(db: Db): Promise<FailingJob[]> {
     attempts: number;
     last_error: string | null;
     due_at_ms: bigint;
-  }>`
-    select merchant_id, job_id, kind, attempts, last_error, due_at_ms from job
-    where attempts > 0 order by attempts desc, job_id limit ${LISTED_MAX}`.execute(db);
+  }>`${page}`.execute(db);
   return rows.map((row) => ({
     merchantId: row.merchant_id,
     jobId: row.job_id,

@@ -1,1 +1,1 @@
-export { type FailingJob, listFailing, runFailingNow } from './failing-jobs.ts';
+export { type FailingCursor, type FailingJob, listFailing, runFailingNow } from './failing-jobs.ts';
