@@ -80,6 +80,42 @@ describe.skipIf(!hasChromium())('customers in the console', () => {
     await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
   }
 
+  /** The service saves, and its answer never comes. */
+  async function losesAnswers(page: Page): Promise<void> {
+    const dialog = page.getByRole('dialog');
+    const { customers } = at.merchant.sdk;
+    const [customer] = (await customers.list({ external_customer_id: 'customer-17' })).data;
+    const nameNow = async () => (await customers.retrieve(customer?.id ?? '')).name;
+    let updates = 0;
+    const saveWithoutAnswer = async (name: string) => {
+      await page.route('**/update', async (route) => {
+        updates += 1;
+        await route.fetch();
+        await route.abort();
+      });
+      await page.getByRole('button', { name: 'Edit…' }).click();
+      await dialog.getByLabel('Name (optional)').fill(name);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByRole('alert').waitFor();
+      expect(await nameNow()).toBe(name);
+    };
+    await saveWithoutAnswer('Ada Byron');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(updates, 'it is as it shall be, so nothing is sent').toBe(1);
+    await page.unroute('**/update');
+
+    await saveWithoutAnswer('Augusta Ada Byron');
+    await page.unroute('**/update');
+    await dialog.getByLabel('Name (optional)').fill('Ada Lovelace');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('cell', { name: 'Augusta Ada Byron' }).waitFor();
+    await dialog.getByRole('button', { name: 'Keep what I changed' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await nameNow()).toBe('Ada Lovelace');
+  }
+
   /** Down, down and no further, up, up and no further, and into a row. */
   async function walksByKeys(page: Page): Promise<void> {
     await page.goto(`${base()}/customers`);
@@ -120,6 +156,7 @@ describe.skipIf(!hasChromium())('customers in the console', () => {
     await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
     await looks(page, 'customer');
     await editsMeanwhile(page);
+    await losesAnswers(page);
     await walksByKeys(page);
     await page.goto(`${base()}/subscriptions/${subscription}`);
     await page.getByRole('button', { name: 'Portal link…' }).click();
@@ -144,7 +181,7 @@ describe.skipIf(!hasChromium())('customers in the console', () => {
     await dialog.getByRole('button', { name: 'Cancel it' }).click();
     await page.getByText('canceled', { exact: true }).waitFor();
     await looks(page, 'subscription');
-    expect(faults).toEqual([]);
+    expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
     await page.context().close();
   }
 });

@@ -91,13 +91,19 @@ export interface Sent {
   idempotencyKey?: string;
 }
 
-/** A change of what the page shows: afterwards everything on it is read again. */
-export function useChange<Input>(send: (input: Input) => Sent | Promise<Sent>) {
+/**
+ * A change of what the page shows: afterwards everything on it is read again.
+ *
+ * @param send undefined where nothing is left to send
+ */
+export function useChange<Input>(send: (input: Input) => Sent | Promise<Sent | undefined>) {
   const place = usePlace();
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (input: Input) => {
-      const { path, ...options } = await send(input);
+      const sent = await send(input);
+      if (sent === undefined) return undefined;
+      const { path, ...options } = sent;
       return await change<unknown>(path, { place, ...options });
     },
     onSettled: () => client.invalidateQueries(),

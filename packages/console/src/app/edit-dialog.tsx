@@ -91,12 +91,15 @@ export function EditDialog<T, Name extends string>({
       send={async (given) => {
         const mine = typedIn?.(given) ?? textsOf(given, names);
         const theirs = valuesOf(await call<T>(path, { place }));
-        // Where it is already as it shall be, both wanted the same, or an answer was lost.
-        if (!isSame(theirs, before) && !isSame(theirs, mine)) {
-          setConflict({ theirs, mine });
-          throw new PageError('Somebody changed this meanwhile.', MEANWHILE);
+        if (isSame(theirs, before)) {
+          // With a key of its own each time: what is sent may differ from what was sent before, and says how it shall be, so
+          // that twice does no harm.
+          return { ...send(mine, before), idempotencyKey: crypto.randomUUID() };
         }
-        return send(mine, before);
+        // It is already as it shall be: both wanted the same, or an answer was lost.
+        if (isSame(theirs, mine)) return undefined;
+        setConflict({ theirs, mine });
+        throw new PageError('Somebody changed this meanwhile.', MEANWHILE);
       }}
     />
   );

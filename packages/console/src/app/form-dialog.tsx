@@ -23,8 +23,9 @@ interface FormDialogProps {
    * What is sent, with an idempotency key: an answer that is lost makes nothing twice.
    *
    * @param formId that key: new each time the dialog is opened, the same however often it is sent
+   * @returns undefined where nothing is left to send
    */
-  send: (fields: FormData, formId: string) => Sent | Promise<Sent>;
+  send: (fields: FormData, formId: string) => Sent | Promise<Sent | undefined>;
   /** Called when a person opens it. */
   opened?: () => void;
   /** Is given the answer once it is done, and what was sent. */
@@ -50,10 +51,10 @@ export function FormDialog({
   done,
 }: FormDialogProps) {
   const [formId, setFormId] = useState('');
-  const { mutate, isPending, error, reset } = useChange(async (given: FormData) => ({
-    idempotencyKey: formId,
-    ...(await send(given, formId)),
-  }));
+  const { mutate, isPending, error, reset } = useChange(async (given: FormData) => {
+    const sent = await send(given, formId);
+    return sent && { idempotencyKey: formId, ...sent };
+  });
   const [isOpen, setOpen] = useState(false);
   const isTyped = useRef(false);
   const open = () => {
