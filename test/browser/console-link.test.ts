@@ -93,7 +93,54 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     await looks(page, 'link-away');
     await page.unroute('**/links/look');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('button', { name: 'Sign in as owner@localhost' }).waitFor();
+    // Whoever has come in is not asked to use their link once more.
+    await page.route('**/console/api/me', (route) => route.abort(), { times: 1 });
+    await page.getByRole('button', { name: 'Sign in as owner@localhost' }).click();
+    await page.getByText('The service cannot be reached.').waitFor();
+    expect(await page.getByRole('button').allInnerTexts()).toEqual(['Try again']);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('You are signed in as owner@localhost').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('of two presses one counts, and codes that the service has deleted leave the page', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { page } = await open(await linkOf('console', 'link'), {});
+    await addPasskeyDevice(page);
+    await page.getByRole('button', { name: 'Sign in as owner@localhost' }).click();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') asked.push(new URL(request.url()).pathname);
+    });
+    const slowly = (path: string) =>
+      page.route(
+        path,
+        async (route) => {
+          const answer = await route.fetch();
+          await new Promise((done) => setTimeout(done, 700));
+          await route.fulfill({ response: answer });
+        },
+        { times: 1 },
+      );
+    await slowly('**/factors/totp');
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).dblclick();
+    await page.getByText('Scan this code with the app').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    const first = await page.locator('#codes').innerText();
+    await slowly('**/factors/recovery-codes');
+    await page.getByRole('button', { name: 'Make new recovery codes' }).dblclick();
+    await page.getByText('New recovery codes are made.').waitFor();
+    expect(await page.locator('#codes').innerText()).not.toBe(first);
+    for (const path of ['factors/totp', 'factors/recovery-codes'])
+      expect(asked.filter((one) => one === `/console/api/${path}`)).toHaveLength(1);
+    await page.locator('#passkeys').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('The passkey is removed.').waitFor();
+    expect(await page.locator('#new-codes').isVisible()).toBe(false);
+    expect(await page.locator('#codes').innerText()).toBe('');
     await page.context().close();
   });
 

@@ -8,16 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type App, createApiServer, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { type AuditEntry, listEntries, verifyAudit } from '../../packages/server/src/audit/index.ts';
 import { signIns, users } from '../../packages/server/src/console/accounts/index.ts';
-import { createRole } from '../../packages/server/src/console/accounts/own-roles/index.ts';
 import { createConsole } from '../../packages/server/src/console/index.ts';
-import {
-  INSTALLATION_ROLES,
-  MERCHANT_PERMISSIONS,
-  permissionsOf,
-  ROLES,
-  type Roles,
-  roleNamed,
-} from '../../packages/server/src/console/roles.ts';
+import { BUILT_IN, permissionsOf } from '../../packages/server/src/console/roles.ts';
 import { installationRoutes } from '../../packages/server/src/monitoring/index.ts';
 import { userCommands } from '../../packages/server/src/operator/users.ts';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
@@ -27,6 +19,7 @@ import { createKey } from '../../packages/server/src/stores/keys/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { createDatabase } from '../database.ts';
 import { signedHeaders } from '../signed-request.ts';
+import { everyRole } from './every-role.ts';
 
 const ORIGIN = 'https://pay.example.com';
 const PASSWORD = 'gravel-otter-lantern';
@@ -150,15 +143,8 @@ const filled = (path: string) =>
 test('F6: each route answers each role as the two tables say', { timeout: LONG_MS }, async () => {
   const { routes } = consoleOf();
   const tried: string[] = [];
-  // Of each permission a role that the merchant makes for it alone.
-  const alone = MERCHANT_PERMISSIONS.map((name) => roleNamed(`only-${name}`, ['see', name]));
-  for (const { name, permissions } of alone) await createRole(app, { merchantId, name, permissions });
-  const ofMerchant = [...ROLES.map((name) => roleNamed(name, null)), ...alone];
-  const tables: [name: string, roles: Roles][] = [
-    ...ofMerchant.map((role): [string, Roles] => [role.name, { role, installationRole: null }]),
-    ...INSTALLATION_ROLES.map((name): [string, Roles] => [name, { role: null, installationRole: name }]),
-  ];
-  for (const [role, own] of tables) {
+  for (const own of await everyRole(app, merchantId)) {
+    const role = own.name;
     const who = await person(role, own.role === null ? NIL_ID : merchantId);
     const permissions: readonly string[] = permissionsOf(own);
     for (const { method, path, permission, operationId } of routes) {
@@ -174,7 +160,7 @@ test('F6: each route answers each role as the two tables say', { timeout: LONG_M
       tried.push(`${role} ${operationId}`);
     }
   }
-  expect(tried.length).toBeGreaterThan(ROLES.length * 10);
+  expect(tried.length).toBeGreaterThan(BUILT_IN.size * 10);
 });
 
 test('without a second factor a role that needs one may nothing but its own, and nobody reaches another merchant', {

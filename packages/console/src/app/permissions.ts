@@ -21,11 +21,12 @@ export const permissionText = (name: string): string => PERMISSIONS[name]?.[1] ?
 
 /** What a role permits, in one line. */
 export const permissionsLine = (names: readonly string[]): string =>
-  names
-    .toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
+  inOrder(names)
     .map((name) => PERMISSIONS[name]?.[0] ?? name)
     .join(', ');
 
-/** Those that somebody may give, who has these. */
-export const permissionsToGive = (own: readonly string[]): string[] =>
-  ORDER.filter((name) => own.includes(name));
+/** In the order in which people read them; those that only a newer service knows come last. */
+export const inOrder = (names: readonly string[]): string[] => [
+  ...ORDER.filter((name) => names.includes(name)),
+  ...names.filter((name) => !ORDER.includes(name)),
+];

@@ -13,8 +13,14 @@ export interface Role {
 
 export const rolesPath = (merchant: string) => `/console/api/merchants/${merchant}/roles`;
 
+interface Roles {
+  data: Role[];
+  /** What whoever is signed in may give a role of the merchant's own. */
+  givable_permissions: string[];
+}
+
 export const rolesQuery = (merchant: string) =>
   queryOptions({
     queryKey: ['roles', merchant],
-    queryFn: async ({ signal }) => (await call<{ data: Role[] }>(rolesPath(merchant), { signal })).data,
+    queryFn: async ({ signal }) => await call<Roles>(rolesPath(merchant), { signal }),
   });

@@ -60,18 +60,16 @@ export interface Role {
   permissions: readonly Permission[];
 }
 
-const isBuiltIn = (name: string): name is BuiltIn => ROLES.some((one) => one === name);
-
-const builtIn = (name: BuiltIn): Role => ({
-  name,
-  permissions: MERCHANT_PERMISSIONS.filter((permission) => {
+const columnOf = (name: BuiltIn): Permission[] =>
+  MERCHANT_PERMISSIONS.filter((permission) => {
     const roles: readonly string[] = PERMISSIONS[permission];
     return roles.includes(name);
-  }),
-});
+  });
 
 /** The column of the table for each built-in role. */
-export const BUILT_IN: ReadonlyMap<string, Role> = new Map(ROLES.map((name) => [name, builtIn(name)]));
+export const BUILT_IN: ReadonlyMap<string, Role> = new Map(
+  ROLES.map((name) => [name, { name, permissions: columnOf(name) }]),
+);
 
 /**
  * A role by its name.
@@ -79,9 +77,10 @@ export const BUILT_IN: ReadonlyMap<string, Role> = new Map(ROLES.map((name) => [
  * @param permissions of one that the merchant has made; what this version does not know permits nothing
  */
 export const roleNamed = (name: string, permissions: readonly string[] | null): Role =>
-  isBuiltIn(name)
-    ? builtIn(name)
-    : { name, permissions: MERCHANT_PERMISSIONS.filter((one) => permissions?.includes(one)) };
+  BUILT_IN.get(name) ?? {
+    name,
+    permissions: MERCHANT_PERMISSIONS.filter((one) => permissions?.includes(one)),
+  };
 
 /** The roles of one person: with one merchant, and for the installation. */
 export interface Roles {
@@ -142,10 +141,12 @@ export function mayAssign(
 
 /** What a person may do who gives real money's keys a scope: nobody hands out what is not theirs. */
 const GIVES: Readonly<Record<Scope, readonly Permission[]>> = {
-  read: ['see'],
+  // Events and webhook deliveries, too. Of live mails a key reads to whom and of which kind they are, and no text.
+  read: ['see', 'see_requests'],
   write: ['edit_checkout', 'accept_payments', 'edit_subscriptions', 'edit_keys'],
   payouts: ['create_payouts'],
-  refunds: ['refund'],
+  // What somebody refunds by hand may have a limit, which no key has: see `refunds.support_daily_limit`.
+  refunds: ['refund', 'create_payouts'],
 };
 
 /** The scopes of live keys that a person may give, as they may do all that such a key does. */

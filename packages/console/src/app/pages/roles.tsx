@@ -1,11 +1,12 @@
 import { Group, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Action } from '../detail.tsx';
 import { textOf } from '../form.ts';
 import { type ErrorOf, FormDialog, Seen } from '../form-dialog.tsx';
 import type { Column } from '../list.tsx';
-import { permissionsLine, permissionsToGive, permissionText } from '../permissions.ts';
+import { inOrder, permissionsLine, permissionText } from '../permissions.ts';
 import { useMembership, usePlace } from '../place.ts';
-import { type Role, rolesPath } from '../roles-query.ts';
+import { type Role, rolesPath, rolesQuery } from '../roles-query.ts';
 import { WholeList } from '../whole-list.tsx';
 
 /** What every role permits: no page makes sense without it. */
@@ -14,6 +15,7 @@ const ALWAYS = 'see';
 interface ChoicesProps {
   /** What the person may give. */
   offered: readonly string[];
+  /** Those that the role has are offered, too: what is not shown would be taken away. */
   chosen: readonly string[];
   errorOf: ErrorOf;
 }
@@ -24,7 +26,7 @@ function Choices({ offered, chosen, errorOf }: ChoicesProps) {
     <>
       <fieldset className="choices" aria-describedby={wrong && 'wrong-permissions'}>
         <legend>People with this role may</legend>
-        {offered.map((name) => (
+        {inOrder([...new Set([...offered, ...chosen])]).map((name) => (
           <label key={name}>
             <input
               type="checkbox"
@@ -140,15 +142,15 @@ const columnsFor = (acting: ActingProps, own: string | undefined): Column<Role>[
 /** What the people of the merchant may do: the built-in roles, and those that it makes for itself. */
 export function RolesPage() {
   const path = rolesPath(usePlace().merchant);
-  const membership = useMembership();
-  const offered = permissionsToGive(membership?.permissions ?? []);
+  const own = useMembership()?.role;
+  const offered = useQuery(rolesQuery(usePlace().merchant)).data?.givable_permissions ?? [];
   return (
     <WholeList
       title="Roles"
       path={path}
       idOf={({ name }: Role) => name}
-      columns={columnsFor({ path, offered }, membership?.role)}
-      actions={<NewRole path={path} offered={offered} />}
+      columns={columnsFor({ path, offered }, own)}
+      actions={offered.length > 0 && <NewRole path={path} offered={offered} />}
       empty="There are no roles."
     />
   );

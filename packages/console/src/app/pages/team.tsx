@@ -174,7 +174,7 @@ export function TeamPage() {
   const [invited, show] = useState<Invited>();
   const [gone, setGone] = useState<User>();
   const own = useMembership()?.role ?? '';
-  const listed = useQuery(rolesQuery(place.merchant)).data ?? [];
+  const listed = useQuery(rolesQuery(place.merchant)).data?.data ?? [];
   const roles = listed.flatMap(({ name, is_assignable }) => (is_assignable ? [name] : []));
   const assigns = roles.length > 0;
   return (

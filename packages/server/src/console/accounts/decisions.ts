@@ -3,7 +3,8 @@
 const MINUTE_MS = 60_000;
 /** How long a session lives at most. */
 export const SESSION_MS = 12 * 60 * MINUTE_MS;
-const IDLE_MS = 30 * MINUTE_MS;
+/** How long a session of somebody who moves money may be idle. */
+export const IDLE_MS = 30 * MINUTE_MS;
 const PROOF_MS = 5 * MINUTE_MS;
 const WINDOW_MS = 15 * MINUTE_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;

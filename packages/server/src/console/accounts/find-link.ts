@@ -36,25 +36,25 @@ const hasAnyRole = async (db: Db, { user_id: userId, installation_role: role }: 
   role !== null || (await membershipsOf(db, userId)).length > 0;
 
 /**
- * The role that an invitation gives, while whoever made it may still give it and the person has none there. Call it under
- * the lock of the members.
+ * The role that an invitation gives, while whoever made it may still give it and the person has none there. It is given
+ * under the lock of the members alone.
  *
  * @returns undefined: the link signs in and gives nothing
  * @throws Fail `authentication_required`
  */
-export async function givenRole(
+export async function roleOfInvitation(
   tx: Tx,
   { merchant_id: merchantId, user_id: userId, made_by: madeBy, role: typed }: LinkRow,
   members: Members | undefined,
 ): Promise<{ merchantId: string; role: Role } | undefined> {
   if (merchantId === null || members === undefined || typed === null) return undefined;
-  const role = await roleOf(tx, merchantId, typed);
   if (members.has(userId)) throw unusable();
-  if (madeBy !== null) {
+  try {
+    const role = await roleOf(tx, merchantId, typed);
     const change = { merchantId, userId, before: null, after: role };
-    await checkMayAssign(tx, madeBy, members, change).catch((error: unknown) => {
-      throw error instanceof Fail ? unusable() : error;
-    });
+    if (madeBy !== null) await checkMayAssign(tx, madeBy, members, change);
+    return { merchantId, role };
+  } catch (error) {
+    throw error instanceof Fail ? unusable() : error;
   }
-  return { merchantId, role };
 }

@@ -4,7 +4,7 @@ import { type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import { roleNamed } from '../roles.ts';
-import { type FoundLink, findLink, givenRole, unusable } from './find-link.ts';
+import { type FoundLink, findLink, roleOfInvitation, unusable } from './find-link.ts';
 import { isUnchanged, lockUser } from './lock-user.ts';
 import { makeLink } from './make-link.ts';
 import { lockMembers, writeRole } from './members.ts';
@@ -124,7 +124,7 @@ async function useLink(tx: Tx, deps: ConsoleDeps, link: FoundLink['link']) {
     .where('used_at_ms', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw unusable();
-  const given = await givenRole(tx, link, members);
+  const given = await roleOfInvitation(tx, link, members);
   if (given === undefined) return undefined;
   const { role } = given;
   await writeRole(tx, { merchantId: given.merchantId, userId, nowMs }, role);

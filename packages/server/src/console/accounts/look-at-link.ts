@@ -1,8 +1,8 @@
 import { NIL_ID } from '../../platform/db/ids/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { getMerchant } from '../../stores/index.ts';
-import { findLink, givenRole } from './find-link.ts';
-import { lockMembers } from './members.ts';
+import { findLink, roleOfInvitation } from './find-link.ts';
+import { readMembers } from './members.ts';
 import { addressesOf, type ConsoleDeps } from './users.ts';
 
 /** What a link is for, as somebody who holds it is told before they use it. */
@@ -28,7 +28,7 @@ export async function lookAtLink(deps: ConsoleDeps, token: string): Promise<Link
   const { link, user, isNew } = await findLink(deps, token);
   const { kind, merchant_id: merchantId, made_by: madeBy } = link;
   const given = await transact(deps.db, async (tx) =>
-    givenRole(tx, link, merchantId === null ? undefined : await lockMembers(tx, merchantId)),
+    roleOfInvitation(tx, link, merchantId === null ? undefined : await readMembers(tx, merchantId)),
   );
   const merchant =
     merchantId === null || merchantId === NIL_ID ? undefined : await getMerchant(deps.db, merchantId);

@@ -13,6 +13,7 @@ import {
   type Role,
   roleNamed,
 } from '../roles.ts';
+import { endIdleSessions } from './sessions.ts';
 
 /** The roles that a merchant has made for itself, by name. */
 export async function readOwnRoles(db: Db, merchantId: string): Promise<Role[]> {
@@ -55,7 +56,7 @@ export async function writeRole(
       await votes.dropVotes(tx, { action: seizures.SEIZURE_ACTIONS.operators, approverId: userId });
     return;
   }
-  await followRole(tx, { merchantId, userId, nowMs }, role);
+  await applyRole(tx, { merchantId, userId, nowMs }, role);
   if (role === null) {
     await tx
       .deleteFrom('console_membership')
@@ -72,14 +73,18 @@ export async function writeRole(
     .execute();
 }
 
-/** What a person may approve as an approver of the console follows what their role permits. */
-export async function followRole(
+/**
+ * What follows from what a person's role permits now. As an approver of the console they approve while it says so. A session
+ * that was idle for too long for a role that moves money stays ended, whatever their next role permits.
+ */
+export async function applyRole(
   tx: Tx,
   { merchantId, userId, nowMs }: { merchantId: string; userId: string; nowMs: number },
   role: Role | null,
 ): Promise<void> {
   const removedAt = mayApprove(role) ? null : Math.floor(nowMs / 1000);
   await setMayApprove(tx, { merchantId, userId }, removedAt);
+  await endIdleSessions(tx, userId, nowMs);
 }
 
 /** Of locks on the members of merchants; any number that no other lock of the product uses. */
@@ -88,12 +93,8 @@ const LOCK_CLASS = 1_836_409_714;
 /** Who has a role, by the id of the user. */
 export type Members = ReadonlyMap<string, Role>;
 
-/**
- * Locks a merchant's members and its own roles, or the installation's, so that of two changes at once the second sees the first: also where
- * nobody is a member yet, whose rows could not be locked.
- */
-export async function lockMembers(tx: Tx, merchantId: string): Promise<Members> {
-  await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::int, hashtext(${merchantId}::text))`.execute(tx);
+/** Who has a role with a merchant, or with the nil id one of the installation. */
+export async function readMembers(tx: Tx, merchantId: string): Promise<Members> {
   if (merchantId === NIL_ID) {
     const rows = await tx
       .selectFrom('console_user')
@@ -115,6 +116,15 @@ export async function lockMembers(tx: Tx, merchantId: string): Promise<Members> 
     .where('m.merchant_id', '=', merchantId)
     .execute();
   return new Map(rows.map((row) => [row.user_id, roleNamed(row.role, row.permissions)]));
+}
+
+/**
+ * Locks a merchant's members and its own roles, or the installation's, so that of two changes at once the second sees the first: also where
+ * nobody is a member yet, whose rows could not be locked.
+ */
+export async function lockMembers(tx: Tx, merchantId: string): Promise<Members> {
+  await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::int, hashtext(${merchantId}::text))`.execute(tx);
+  return await readMembers(tx, merchantId);
 }
 
 /** Whether the change of one person's role would leave a merchant without an owner. */
@@ -156,7 +166,7 @@ export async function checkMayAssign(
  *
  * @throws Fail `forbidden`
  */
-export async function checkMayDefine(
+export async function checkMayEditRole(
   tx: Tx,
   by: string,
   members: Members,
@@ -187,6 +197,6 @@ async function checkMayGive(
     'forbidden',
     role === null && installationRole === 'operator'
       ? 'This merchant has an owner, and its own people manage its users.'
-      : 'Only an owner makes, changes or removes owners, and those who may do what your role may not, such as approve.',
+      : 'Only an owner makes, changes or removes owners, and a role that permits what yours does not takes somebody whose role permits it.',
   );
 }

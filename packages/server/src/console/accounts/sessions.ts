@@ -4,7 +4,7 @@ import { type Db, type Tx, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { shorten } from '../../platform/secrets/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
-import { isSessionAlive, SESSION_MS } from './decisions.ts';
+import { IDLE_MS, isSessionAlive, SESSION_MS } from './decisions.ts';
 import { lockUser } from './lock-user.ts';
 import { digestOf, makeToken } from './secrets.ts';
 import type { SessionRow } from './tables.ts';
@@ -184,6 +184,17 @@ export async function endSessionsOf(tx: Tx, userId: string, nowMs: number, kept?
     .where('user_id', '=', userId)
     .where('ended_at_ms', 'is', null);
   await (kept === undefined ? open : open.where('session_id', '!=', kept)).execute();
+}
+
+/** Ends the sessions of a person that have been idle for as long as those of people who move money may be. */
+export async function endIdleSessions(tx: Tx, userId: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable('console_session')
+    .set({ ended_at_ms: nowMs })
+    .where('user_id', '=', userId)
+    .where('ended_at_ms', 'is', null)
+    .where('seen_at_ms', '<=', BigInt(nowMs - IDLE_MS))
+    .execute();
 }
 
 /**

@@ -44,6 +44,8 @@ async function showAccount(text) {
   find('#factors h2').textContent = needed ? 'Set up a second factor' : 'Second factor';
   find('#factors').classList.toggle('urgent', needed);
   show('recovery', me.second_factor);
+  // Codes go with the last factor.
+  if (!me.second_factor) hideCodes();
   showSteps();
   say(text ?? '', 'good');
   show('come', false);

@@ -3,7 +3,6 @@ export const BASICS = `
 const find = (selector) => document.querySelector(selector);
 const show = (id, isShown) => { find('#' + id).hidden = !isShown; };
 let me;
-let again;
 
 /** Says something where people look: in the dialog while it is open. */
 function say(text, tone = '') {
@@ -36,7 +35,9 @@ async function ask(method, path, body) {
     throw new Error('The service cannot be reached. Is the network there?');
   }
   if (answer.ok) return given;
-  throw Object.assign(new Error(given.error.message), { param: given.error.param, status: answer.status });
+  // What stands before the service answers in its own way.
+  const { message = 'The service refused this (' + answer.status + ').', param } = given?.error ?? {};
+  throw Object.assign(new Error(message), { param, status: answer.status });
 }
 
 /** What a browser says of a passkey is written for programmers. */
@@ -76,9 +77,7 @@ async function run(work, form) {
     const { param } = error;
     const message = messageOf(error);
     if (param === 'proof') {
-      again = () => run(work, form);
-      find('#proof').showModal();
-      find('#prove-password').focus();
+      if (await askProof()) await run(work, form);
       return;
     }
     const input = param === undefined ? undefined : form?.elements.namedItem(param);
@@ -89,32 +88,51 @@ async function run(work, form) {
 
 const given = (form) =>
   Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ''));
-/** While one is under way another is not begun: a link that is sent twice would be used by the time of the second. */
+const underWay = new Set();
+/**
+ * Until what a form or button is for is over it does not begin again. A link that is sent twice would be used by the time of the
+ * second, and of two answers with recovery codes the slower one would show those that do not work.
+ */
+async function once(element, work, form) {
+  if (underWay.has(element)) return;
+  underWay.add(element);
+  try {
+    await run(work, form);
+  } finally {
+    underWay.delete(element);
+  }
+}
 function onSubmit(id, work) {
-  find('#' + id).addEventListener('submit', async (event) => {
+  const form = find('#' + id);
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const form = event.target;
-    if (form.ariaBusy === 'true') return;
-    form.ariaBusy = 'true';
-    await run(() => work(given(form), form), form);
-    form.ariaBusy = 'false';
+    void once(form, () => work(given(form), form), form);
   });
 }
-const onClick = (id, work) => find('#' + id).addEventListener('click', () => void run(work));
+const onPress = (button, work) => button.addEventListener('click', () => void once(button, work));
+const onClick = (id, work) => onPress(find('#' + id), work);
 
-async function goOn() {
+let isProven = false;
+/** Asks who is there. Resolves to false where the dialog is closed without an answer. */
+function askProof() {
+  isProven = false;
+  find('#proof').showModal();
+  find('#prove-password').focus();
+  return new Promise((resolve) => {
+    find('#proof').addEventListener('close', () => resolve(isProven), { once: true });
+  });
+}
+function closeProven() {
+  isProven = true;
   find('#proof').close();
-  const work = again;
-  again = undefined;
-  if (work !== undefined) await work();
 }
 onSubmit('prove', async (form) => {
   await ask('POST', 'proof', form);
-  await goOn();
+  closeProven();
 });
 onClick('prove-passkey', async () => {
   await askPasskey('proof/passkey');
-  await goOn();
+  closeProven();
 });
 find('#prove-cancel').addEventListener('click', () => find('#proof').close());
 find('#proof').addEventListener('close', () => {

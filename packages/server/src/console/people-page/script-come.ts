@@ -5,21 +5,37 @@ if (token !== '') history.replaceState(null, '', location.pathname + location.se
 const byLink = location.pathname.endsWith('/link');
 let needs;
 
+/** A path that a browser would not send as it is here names no page. */
+const decoded = (path) => { try { return decodeURIComponent(path); } catch { return '/console/api'; } };
 /** The page of the console that somebody wanted before they signed in; no other site's, and none of the API. */
 function wantedPage() {
   const given = new URLSearchParams(location.search).get('next');
   if (given === null || !URL.canParse(given, location.origin)) return undefined;
   const { origin, pathname, search } = new URL(given, location.origin);
-  const isPage = /^\/console(?:\/|$)/.test(pathname) && !/^\/console\/+api(?:\/|$)/.test(pathname);
+  const isPage = /^\/console(?:\/|$)/.test(pathname) && !/^\/console\/+api(?:\/|$)/i.test(decoded(pathname));
   return origin === location.origin && isPage ? pathname + search : undefined;
 }
 const next = wantedPage();
 
+/** What is tried again where the service could not be reached. */
+let retry = () => {};
+async function orRetry(work) {
+  show('retry', false);
+  try {
+    await work();
+  } catch (error) {
+    retry = () => orRetry(work);
+    show('retry', true);
+    throw error;
+  }
+}
+
 /** Goes on to the page that was wanted, once nothing has to be set up first. */
 async function comeIn() {
-  // Whoever loads the page again is not asked to come in again.
+  // Whoever loads the page again is not asked to come in again, and a link is not sent again that was used just now.
   history.replaceState(null, '', '/console/account' + location.search);
-  await showAccount();
+  show('come', false);
+  await orRetry(showAccount);
   if (next !== undefined && !lacksFactor()) location.assign(next);
 }
 
@@ -43,7 +59,7 @@ function showGone(lead) {
   show('gone', true);
   find('h1').focus();
 }
-/** Asks for what the link needs and nothing else. Who uses a password manager sees whose password it is. */
+/** Asks for what the link needs and nothing else. The address stands there for password managers. */
 function showLink(link) {
   needs = link.needs;
   const place = link.merchant_name ?? 'this installation';
@@ -66,17 +82,15 @@ function showLink(link) {
   show('come', true);
   if (needs !== 'nothing') password.focus();
 }
-async function lookAtLink() {
-  show('retry', false);
+const lookAtLink = () => orRetry(async () => {
   try {
     showLink(await ask('POST', 'links/look', { token }));
   } catch (error) {
     if (error.status === 401) return showGone(error.message);
     if (error.status === 400) return showGone('The link is not whole: copy all of it.');
-    show('retry', true);
     throw error;
   }
-}
+});
 async function redeem(form) {
   try {
     return await ask('POST', 'links/redeem', { token, ...form });
@@ -97,7 +111,7 @@ onClick('come-passkey', async () => {
   await askPasskey('sign-in/passkey');
   await comeIn();
 });
-onClick('retry', lookAtLink);
+onClick('retry', () => retry());
 
 async function start() {
   if (next !== undefined) find('#open').href = next;

@@ -57,7 +57,6 @@ onSubmit('totp', async (form, element) => {
 });
 onClick('totp-remove', async () => {
   await ask('DELETE', 'factors/totp');
-  hideCodes();
   await showAccount('Your authenticator app and its recovery codes are removed.');
 });
 onClick('codes-renew', async () => {

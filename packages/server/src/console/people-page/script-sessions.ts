@@ -16,7 +16,7 @@ function listItem(line, below, button) {
   pressed.type = 'button';
   pressed.textContent = button.name;
   pressed.setAttribute('aria-describedby', what.id);
-  pressed.addEventListener('click', () => void run(button.press));
+  onPress(pressed, button.press);
   item.append(pressed);
   return item;
 }

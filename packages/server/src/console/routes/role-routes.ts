@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../../platform/http/index.ts';
 import { withCsv } from '../../platform/http/lists/index.ts';
 import { type ConsoleDeps, users } from '../accounts/index.ts';
 import * as ownRoles from '../accounts/own-roles/index.ts';
-import { MERCHANT_PERMISSIONS, mayAssign } from '../roles.ts';
+import { MERCHANT_PERMISSIONS, mayAssign, type Role } from '../roles.ts';
 import { DONE, Done, needs, Text, userOf } from './own.ts';
 
 const PATH = '/console/api/merchants/{merchant_id}/roles';
@@ -29,13 +29,18 @@ const ListedRole = Type.Object({
 async function list(deps: ConsoleDeps, merchantId: string, by: string) {
   const roles = await users.rolesOf(deps.db, by, merchantId);
   const hasOwner = (await users.listOwned(deps.db, [merchantId])).size > 0;
-  return (await ownRoles.listRoles(deps, merchantId)).map(({ isBuiltIn, ...role }) => ({
-    name: role.name,
-    permissions: [...role.permissions],
-    is_built_in: isBuiltIn,
-    members: role.members,
-    is_assignable: mayAssign(roles, { before: null, after: role, hasOwner }),
-  }));
+  const mayGive = (after: Role) => mayAssign(roles, { before: null, after, hasOwner });
+  const listed = await ownRoles.listRoles(deps, merchantId);
+  return {
+    data: listed.map(({ isBuiltIn, ...role }) => ({
+      name: role.name,
+      permissions: [...role.permissions],
+      is_built_in: isBuiltIn,
+      members: role.members,
+      is_assignable: mayGive(role),
+    })),
+    givable_permissions: MERCHANT_PERMISSIONS.filter((one) => mayGive({ name: '', permissions: [one] })),
+  };
 }
 
 function listRoutes(deps: ConsoleDeps): Route[] {
@@ -49,10 +54,15 @@ function listRoutes(deps: ConsoleDeps): Route[] {
         summary: 'Roles, with what each permits',
         permission: needs('manage_users'),
         params: Merchant,
-        answer: Type.Object({ data: Type.Array(ListedRole) }),
+        answer: Type.Object({
+          data: Type.Array(ListedRole),
+          givable_permissions: Type.Array(Type.String(), {
+            description: 'What whoever asks may give a role of the merchant’s own.',
+          }),
+        }),
         refusals: [],
         handle: async (request) => ({
-          body: { data: await list(deps, request.caller.merchantId, userOf(request).userId) },
+          body: await list(deps, request.caller.merchantId, userOf(request).userId),
         }),
       }),
     ),

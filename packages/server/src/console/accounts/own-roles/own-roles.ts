@@ -2,12 +2,22 @@ import { NIL_ID } from '../../../platform/db/ids/index.ts';
 import { type Db, type Tx, transact } from '../../../platform/db/index.ts';
 import { Fail } from '../../../platform/fail.ts';
 import { getMerchant } from '../../../stores/index.ts';
-import { BUILT_IN, MERCHANT_PERMISSIONS, type Permission, type Role, roleNamed } from '../../roles.ts';
-import { checkMayDefine, followRole, lockMembers, type Members, readOwnRoles } from '../members.ts';
+import {
+  BUILT_IN,
+  INSTALLATION_ROLES,
+  MERCHANT_PERMISSIONS,
+  type Permission,
+  type Role,
+  roleNamed,
+} from '../../roles.ts';
+import { dropLinks } from '../make-link.ts';
+import { applyRole, checkMayEditRole, lockMembers, type Members, readOwnRoles } from '../members.ts';
 import type { ConsoleDeps } from '../users.ts';
 
 /** Roles that a merchant makes for itself, beside the built-in ones. */
 const OWN_ROLES_MAX = 50;
+/** Whoever reads one of these names in an invitation or a log takes it for what it is called. */
+const TAKEN: ReadonlySet<string> = new Set([...BUILT_IN.keys(), ...INSTALLATION_ROLES]);
 const NAME = /^[a-z][a-z0-9_-]{1,31}$/;
 const NAME_RULE =
   'A role has 2 to 32 lower-case letters, digits, dashes and underscores, and begins with a letter.';
@@ -94,9 +104,9 @@ export async function createRole(
   await getMerchant(db, merchantId);
   await transact(db, async (tx) => {
     const members = await lockMembers(tx, merchantId);
-    if (by !== undefined) await checkMayDefine(tx, by, members, { before: null, after: role });
+    if (by !== undefined) await checkMayEditRole(tx, by, members, { before: null, after: role });
     const own = await readOwnRoles(tx, merchantId);
-    if (BUILT_IN.has(name) || own.some((one) => one.name === name))
+    if (TAKEN.has(name) || own.some((one) => one.name === name))
       throw new Fail('conflict', { message: `There is a role ${name} already.`, param: 'name' });
     if (own.length >= OWN_ROLES_MAX)
       throw new Fail('conflict', `A merchant has at most ${OWN_ROLES_MAX} roles of its own.`);
@@ -128,7 +138,7 @@ export async function editRole(
     const members = await lockMembers(tx, merchantId);
     const before = await findOwn(tx, merchantId, name);
     if (before === undefined) throw unknownRole();
-    if (by !== undefined) await checkMayDefine(tx, by, members, { before, after });
+    if (by !== undefined) await checkMayEditRole(tx, by, members, { before, after });
     // As after an answer that was lost.
     if (isSame(before.permissions, after.permissions)) return;
     if (seen !== undefined && !isSame(before.permissions, seen))
@@ -142,7 +152,12 @@ export async function editRole(
       .where('merchant_id', '=', merchantId)
       .where('name', '=', name)
       .execute();
-    for (const userId of holdersOf(members, name)) await followRole(tx, { merchantId, userId, nowMs }, after);
+    const invitesNoMore =
+      before.permissions.includes('manage_users') && !after.permissions.includes('manage_users');
+    for (const userId of holdersOf(members, name)) {
+      await applyRole(tx, { merchantId, userId, nowMs }, after);
+      if (invitesNoMore) await dropLinks(tx, { merchantId, madeBy: userId });
+    }
   });
 }
 
@@ -165,7 +180,7 @@ export async function deleteRole(
     const members = await lockMembers(tx, merchantId);
     const before = await findOwn(tx, merchantId, name);
     if (before === undefined) throw unknownRole();
-    if (by !== undefined) await checkMayDefine(tx, by, members, { before, after: null });
+    if (by !== undefined) await checkMayEditRole(tx, by, members, { before, after: null });
     const invited = await tx
       .selectFrom('console_link')
       .select('user_id')
