@@ -161,9 +161,24 @@ describe.skipIf(!hasChromium())('the installation, people and pay links in the c
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('link', { name: "Ada's key" }).waitFor();
     await looks(page, 'team-remove');
+    // Who is there is read for the first time while they are being removed, and that answer comes after the removal's.
+    const [read, removed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route('**/users', async (route) => {
+      const response = await route.fetch();
+      read.resolve();
+      await removed.promise;
+      // The list of the page gives up what it had begun to read.
+      await route.fulfill({ response }).catch(() => {});
+    });
+    await page.route('**/users/*', async (route) => {
+      await read.promise;
+      await route.fulfill({ response: await route.fetch() });
+      setTimeout(removed.resolve, 300);
+    });
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await ada.waitFor({ state: 'hidden' });
     await page.getByRole('status').getByRole('link', { name: "Ada's key" }).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
     await page.getByRole('status').getByRole('button', { name: 'Done' }).click();
     await come.page.goto(new URL('/console/account', come.page.url()).href);
     await come.page.getByText('You are not signed in').waitFor();

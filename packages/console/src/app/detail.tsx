@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { call, change } from './api.ts';
 import { CopyId, Maybe } from './format.tsx';
 import { useId, usePlace } from './place.ts';
+import { readAgain } from './read-again.ts';
 import { Trouble } from './trouble.tsx';
 
 const REFRESH_MS = 5_000;
@@ -106,7 +107,7 @@ export function useChange<Input>(send: (input: Input) => Sent | Promise<Sent | u
       const { path, ...options } = sent;
       return await change<unknown>(path, { place, ...options });
     },
-    onSettled: () => client.invalidateQueries(),
+    onSettled: () => readAgain(client),
     // Answers may hold secrets: they are kept nowhere.
     gcTime: 0,
   });

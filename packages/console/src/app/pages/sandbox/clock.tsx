@@ -8,6 +8,7 @@ import { textOf } from '../../form.ts';
 import { CopyId, Time } from '../../format.tsx';
 import { type Column, Rows } from '../../list.tsx';
 import { useMay, usePlace, useSandbox } from '../../place.ts';
+import { readAgain } from '../../read-again.ts';
 import { Trouble } from '../../trouble.tsx';
 import { OfSandboxes } from './of-sandboxes.tsx';
 
@@ -104,7 +105,7 @@ function Advance() {
         isStopped: () => stopped.current,
       });
     },
-    onSettled: () => client.invalidateQueries(),
+    onSettled: () => readAgain(client),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

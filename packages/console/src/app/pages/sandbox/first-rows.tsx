@@ -3,6 +3,7 @@ import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { call, change, type Place } from '../../api.ts';
 import { useMay, usePlace, useSandbox } from '../../place.ts';
+import { readAgain } from '../../read-again.ts';
 import { Trouble } from '../../trouble.tsx';
 
 const PAID_IN = { currency: 'USDT', network: 'erc20' } as const;
@@ -22,7 +23,7 @@ function FirstRow({ label, needs, make }: FirstRowProps) {
   const may = useMay(needs);
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => make(place),
-    onSettled: () => client.invalidateQueries(),
+    onSettled: () => readAgain(client),
   });
   if (!isSandbox || !may) return null;
   return (
