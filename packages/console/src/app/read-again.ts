@@ -1,8 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query';
 
 /**
- * Reads everything that the page shows again, after a change. What is being read for the first time may be from before the
- * change, and the library does not ask for that again while it is on its way: it is asked for once more.
+ * Reads everything that the page shows again, after a change. `invalidateQueries` does not restart a query that waits for its
+ * first answer. That answer may be older than the change, so such queries are invalidated once more when it is there.
  */
 export async function readAgain(client: QueryClient): Promise<void> {
   const isOnItsWay = client.isFetching({ predicate: ({ state }) => state.data === undefined }) > 0;

@@ -15,7 +15,7 @@ export const rolesPath = (merchant: string) => `/console/api/merchants/${merchan
 
 interface Roles {
   data: Role[];
-  /** What whoever is signed in may give a role of the merchant's own. */
+  /** The permissions that the signed-in person may give to a custom role. */
   givable_permissions: string[];
 }
 

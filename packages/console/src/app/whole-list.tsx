@@ -23,7 +23,7 @@ interface WholeListProps<T> {
   path: string;
   filters?: Record<string, string> | undefined;
   idOf: (row: T) => string;
-  /** By what the page behind a row is asked for; by default its id. */
+  /** The value of `starting_after` for the page after a row; by default its id. */
   cursorOf?: (row: T) => string;
   columns: readonly Column<T>[];
   /** Beside the title. */

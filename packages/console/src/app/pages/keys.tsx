@@ -14,6 +14,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../api.ts';
+import { Choices } from '../choices.tsx';
 import { Action, Facts } from '../detail.tsx';
 import { FilteredLink } from '../filtered-link.tsx';
 import { textOf } from '../form.ts';
@@ -108,33 +109,22 @@ interface Acting {
   show: (secrets: Secrets) => void;
 }
 
-function ScopeChoices({ errorOf, givable }: { errorOf: ErrorOf; givable: readonly string[] }) {
-  const wrong = errorOf('scopes');
-  return (
-    <>
-      <fieldset className="choices" aria-describedby={wrong && 'wrong-scopes'}>
-        <legend>Scopes</legend>
-        {SCOPES.map(([scope, text]) => (
-          <label key={scope}>
-            <input
-              type="checkbox"
-              name="scopes"
-              value={scope}
-              defaultChecked={givable.includes(scope) && (scope === 'read' || scope === 'write')}
-              disabled={!givable.includes(scope)}
-            />{' '}
-            <Code>{scope}</Code> {text} {!givable.includes(scope) && 'Your role does not permit this.'}
-          </label>
-        ))}
-      </fieldset>
-      {wrong !== undefined && (
-        <Text id="wrong-scopes" size="sm" c="var(--bad)">
-          {wrong}
-        </Text>
-      )}
-    </>
-  );
-}
+const ScopeChoices = ({ errorOf, givable }: { errorOf: ErrorOf; givable: readonly string[] }) => (
+  <Choices name="scopes" legend="Scopes" wrong={errorOf('scopes')}>
+    {SCOPES.map(([scope, text]) => (
+      <label key={scope}>
+        <input
+          type="checkbox"
+          name="scopes"
+          value={scope}
+          defaultChecked={givable.includes(scope) && (scope === 'read' || scope === 'write')}
+          disabled={!givable.includes(scope)}
+        />{' '}
+        <Code>{scope}</Code> {text} {!givable.includes(scope) && 'Your role does not permit this.'}
+      </label>
+    ))}
+  </Choices>
+);
 
 const NewKey = ({ path, givable, show }: Acting) => (
   <FormDialog

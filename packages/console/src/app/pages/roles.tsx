@@ -1,5 +1,6 @@
 import { Group, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Choices } from '../choices.tsx';
 import { Action } from '../detail.tsx';
 import { textOf } from '../form.ts';
 import { type ErrorOf, FormDialog, Seen } from '../form-dialog.tsx';
@@ -20,33 +21,22 @@ interface ChoicesProps {
   errorOf: ErrorOf;
 }
 
-function Choices({ offered, chosen, errorOf }: ChoicesProps) {
-  const wrong = errorOf('permissions');
-  return (
-    <>
-      <fieldset className="choices" aria-describedby={wrong && 'wrong-permissions'}>
-        <legend>People with this role may</legend>
-        {inOrder([...new Set([...offered, ...chosen])]).map((name) => (
-          <label key={name}>
-            <input
-              type="checkbox"
-              name="permissions"
-              value={name}
-              defaultChecked={name === ALWAYS || chosen.includes(name)}
-              disabled={name === ALWAYS}
-            />{' '}
-            {permissionText(name)}
-          </label>
-        ))}
-      </fieldset>
-      {wrong !== undefined && (
-        <Text id="wrong-permissions" size="sm" c="var(--bad)">
-          {wrong}
-        </Text>
-      )}
-    </>
-  );
-}
+const PermissionChoices = ({ offered, chosen, errorOf }: ChoicesProps) => (
+  <Choices name="permissions" legend="People with this role may" wrong={errorOf('permissions')}>
+    {inOrder([...new Set([...offered, ...chosen])]).map((name) => (
+      <label key={name}>
+        <input
+          type="checkbox"
+          name="permissions"
+          value={name}
+          defaultChecked={name === ALWAYS || chosen.includes(name)}
+          disabled={name === ALWAYS}
+        />{' '}
+        {permissionText(name)}
+      </label>
+    ))}
+  </Choices>
+);
 
 const permissionsOf = (fields: FormData) => fields.getAll('permissions').map(String);
 
@@ -67,7 +57,7 @@ const NewRole = ({ path, offered }: { path: string; offered: readonly string[] }
           required
           data-autofocus
         />
-        <Choices offered={offered} chosen={[]} errorOf={errorOf} />
+        <PermissionChoices offered={offered} chosen={[]} errorOf={errorOf} />
       </>
     )}
     send={(fields) => ({
@@ -100,7 +90,7 @@ function RoleActions({ role, path, offered }: ActingProps & { role: Role }) {
               </Text>
             )}
             <Seen value={role.permissions.join(' ')} />
-            <Choices offered={offered} chosen={role.permissions} errorOf={errorOf} />
+            <PermissionChoices offered={offered} chosen={role.permissions} errorOf={errorOf} />
           </>
         )}
         send={(fields) => ({

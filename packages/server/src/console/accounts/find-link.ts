@@ -36,8 +36,8 @@ const hasAnyRole = async (db: Db, { user_id: userId, installation_role: role }: 
   role !== null || (await membershipsOf(db, userId)).length > 0;
 
 /**
- * The role that an invitation gives, while whoever made it may still give it and the person has none there. It is given
- * under the lock of the members alone.
+ * The role that an invitation gives. The inviter must still be allowed to give it, and the person must have no role there yet.
+ * To act on the answer, hold the lock of the members.
  *
  * @returns undefined: the link signs in and gives nothing
  * @throws Fail `authentication_required`

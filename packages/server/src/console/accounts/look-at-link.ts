@@ -5,7 +5,7 @@ import { findLink, roleOfInvitation } from './find-link.ts';
 import { readMembers } from './members.ts';
 import { addressesOf, type ConsoleDeps } from './users.ts';
 
-/** What a link is for, as somebody who holds it is told before they use it. */
+/** What the holder of a link is told before they use it. */
 export interface LinkPurpose {
   kind: 'invitation' | 'sign_in';
   email: string;
@@ -14,13 +14,13 @@ export interface LinkPurpose {
   /** Null where the link gives no role, or one of the installation. */
   merchantName: string | null;
   role: string | null;
-  /** Null for the command line, and for whoever has no role with the merchant: nobody is told the address of an operator. */
+  /** Null if the command line made the link, or somebody without a role there: an operator's address is not told. */
   invitedBy: string | null;
 }
 
 /**
- * Says what a link is for, so that its page asks for that and nothing else. The link stays as it is. One that would be
- * refused whatever is typed is refused here, too. Its secret is too long to guess, so no tries are counted.
+ * Says what a link is for, so that its page asks for that and nothing else. The link is not used up. A link that `redeemLink`
+ * would refuse for any password is refused here, too. Its secret is too long to guess, so no tries are counted.
  *
  * @throws Fail `authentication_required`, as `redeemLink`
  */

@@ -15,16 +15,24 @@ import {
 } from '../roles.ts';
 import { endIdleSessions } from './sessions.ts';
 
-/** The roles that a merchant has made for itself, by name. */
-export async function readOwnRoles(db: Db, merchantId: string): Promise<Role[]> {
+/** The roles that merchants have made for themselves, each merchant's by name. */
+export async function ownRolesOf(db: Db, merchantIds: readonly string[]): Promise<Map<string, Role[]>> {
+  if (merchantIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('console_role')
-    .select(['name', 'permissions'])
-    .where('merchant_id', '=', merchantId)
+    .select(['merchant_id', 'name', 'permissions'])
+    .where('merchant_id', 'in', merchantIds)
     .orderBy('name')
     .execute();
-  return rows.map(({ name, permissions }) => roleNamed(name, permissions));
+  const byMerchant = Map.groupBy(rows, (row) => row.merchant_id);
+  return new Map(
+    [...byMerchant].map(([id, own]) => [id, own.map((row) => roleNamed(row.name, row.permissions))]),
+  );
 }
+
+/** The roles that one merchant has made for itself, by name. */
+export const readOwnRoles = async (db: Db, merchantId: string): Promise<Role[]> =>
+  (await ownRolesOf(db, [merchantId])).get(merchantId) ?? [];
 
 /**
  * A role as typed: of a merchant, or of the installation where the merchant is the nil id. Call it under the lock of the

@@ -1,1 +1,2 @@
-export { createRole, deleteRole, editRole, listRoles, ownRolesOf } from './own-roles.ts';
+export { ownRolesOf } from '../members.ts';
+export { createRole, deleteRole, editRole, listRoles } from './own-roles.ts';

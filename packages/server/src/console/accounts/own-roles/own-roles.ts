@@ -1,5 +1,5 @@
 import { NIL_ID } from '../../../platform/db/ids/index.ts';
-import { type Db, type Tx, transact } from '../../../platform/db/index.ts';
+import { type Tx, transact } from '../../../platform/db/index.ts';
 import { Fail } from '../../../platform/fail.ts';
 import { getMerchant } from '../../../stores/index.ts';
 import {
@@ -54,21 +54,6 @@ export async function listRoles({ db }: Pick<ConsoleDeps, 'db'>, merchantId: str
     members: members.get(role.name) ?? 0,
   });
   return [...[...BUILT_IN.values()].map(listed(true)), ...own.map(listed(false))];
-}
-
-/** The roles that merchants have made for themselves, by their merchants. */
-export async function ownRolesOf(db: Db, merchantIds: readonly string[]): Promise<Map<string, Role[]>> {
-  if (merchantIds.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('console_role')
-    .select(['merchant_id', 'name', 'permissions'])
-    .where('merchant_id', 'in', merchantIds)
-    .orderBy('name')
-    .execute();
-  return Map.groupBy(
-    rows.map((row) => ({ merchantId: row.merchant_id, ...roleNamed(row.name, row.permissions) })),
-    ({ merchantId }) => merchantId,
-  );
 }
 
 /** Whoever has a role sees payments and balances: without them no page makes sense. */
