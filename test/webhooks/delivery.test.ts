@@ -58,7 +58,7 @@ test('an event reaches an endpoint with its type: headers, signature and bytes o
   ]);
   const [shown] = (await merchant.sdk.deliveries.list()).data;
   const { 'X-Service-Signature': signature = '', ...others } = received.headers;
-  const kept = { ...others, 'X-Service-Signature': `${signature.slice(0, 8)}…` };
+  const kept = { ...others, 'X-Service-Signature': `${signature.slice(0, 8)}...` };
   expect(shown?.attempts[0]?.request_headers).toEqual(kept);
   expect(JSON.stringify(delivery?.attempts)).not.toContain(signature);
   await asOwner(

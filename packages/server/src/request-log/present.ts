@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { madeAtMs } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { encodeId } from '../tenancy/index.ts';
+import { CUT } from './redact-exchange.ts';
 import type { RequestLogRow } from './tables.ts';
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
@@ -112,7 +113,7 @@ type Body = Static<typeof Body>;
 const bodyOf = (text: string | null, bytes: number): Body => ({
   bytes,
   text,
-  is_cut: text?.endsWith('…') ?? false,
+  is_cut: text?.endsWith(CUT) ?? false,
 });
 
 const headerIn = (lines: string, name: string) =>

@@ -9,7 +9,8 @@ import { lengthOf, RowBuilder, type RowLoss } from './row-builder.ts';
 import type { RequestLogRow } from './tables.ts';
 import { writeRequests } from './write.ts';
 
-const FLUSH_AFTER_MS = 100;
+/** Each group wakes a backend whose caches are cold: by 400 ms instead of 100 a row costs half as much. */
+const FLUSH_AFTER_MS = 400;
 /** Of one statement: rows, and characters of their texts. */
 const GROUP_MAX = 500;
 const GROUP_LENGTH_MAX = 1_048_576;
@@ -79,10 +80,17 @@ export class RequestLog implements ExchangeRecorder {
       this.#lose('buffer_full', 1);
       return;
     }
+    const wasGroup = this.#isGroup;
     this.#waiting.push({ exchange, length });
     this.#waitingLength += length;
-    if (this.#flushing === undefined)
-      this.#timer ??= setTimeout(() => void this.flush(), FLUSH_AFTER_MS).unref();
+    if (this.#flushing !== undefined) return;
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_AFTER_MS).unref();
+    if (this.#isGroup && !wasGroup) setImmediate(() => void this.flush());
+  }
+
+  /** What waits fills a statement. */
+  get #isGroup(): boolean {
+    return this.#waiting.length >= GROUP_MAX || this.#waitingLength >= GROUP_LENGTH_MAX;
   }
 
   /** What was refused for being too much must not become much here. */
