@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { median, medianAndSpread, percentile, ratios } from './statistics.ts';
+import { meanOfRatios, median, medianAndSpread, percentile, ratios } from './statistics.ts';
 
 test('the median is the middle value, or the mean of two', () => {
   expect(median([9, 1, 5])).toBe(5);
@@ -17,6 +17,16 @@ test('a percentile is a value that was measured', () => {
 test('rounds are compared one by one', () => {
   expect(ratios([10, 30], [20, 20])).toEqual([0.5, 1.5]);
   expect(ratios([10], [])).toEqual([Number.NaN]);
+});
+
+test('the interval of a mean of ratios narrows with the root of their number', () => {
+  const of = (count: number) =>
+    meanOfRatios(Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 2 : 0.5)));
+  const [few, many] = [of(100), of(400)];
+  expect(few.mean).toBeCloseTo(1, 10);
+  expect(few.low * few.high).toBeCloseTo(1, 10);
+  expect(Math.log(few.high)).toBeCloseTo((1.96 / Math.sqrt(99)) * Math.log(2), 2);
+  expect(Math.log(few.high) / Math.log(many.high)).toBeCloseTo(2, 1);
 });
 
 test('a row shows the median and the spread', () => {
