@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { setImmediate as untilNextTurn } from 'node:timers/promises';
 import { groupOfPostgres, type Postgres, startPostgres } from '@florin/embedded-postgres';
 import { builtPages } from '@florin/pages';
 import type { FastifyInstance } from 'fastify';
@@ -134,6 +135,8 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     });
     parts.worker = await startWorkers(parts.app);
     collectGarbageOfStart(log);
+    const consoleLink = await makeConsoleLink(parts.app, credentials);
+    // The last step: nothing of the start waits behind it.
     if (config.story && folder.hasStoryToTell) parts.story = beginStory(parts, folder, credentials);
     return {
       baseUrl,
@@ -141,7 +144,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
       credentialsFile: folder.credentialsFile,
       databaseFolder: parts.postgres?.dataDir,
       firstStart: known === undefined,
-      consoleLink: await makeConsoleLink(parts.app, credentials),
+      consoleLink,
       stop: async () => {
         await stopParts(parts);
         folder.removeRunning();
@@ -155,15 +158,20 @@ function beginStory({ app, server }: Parts, folder: DataFolder, credentials: San
   if (app === undefined || server === undefined) throw new Error('the story needs the API');
   let isStopped = false;
   const merchantId = decodeId('merchant', credentials.merchant_id) ?? NIL_ID;
-  const told = tellStory({
-    credentials,
-    inject: (request) => server.inject(request),
-    nowSeconds: () => app.clock.nowSeconds(),
-    noteUntil: (seconds) => noteStoryUntil(app.db, merchantId, seconds),
-    isStopped: () => isStopped,
-  }).then(
-    (isWhole) => isWhole && folder.noteStory(true),
-    (error: unknown) => app.log.warn({ err: error }, 'the story of the sandbox is not whole'),
+  const tell = async () => {
+    // Whoever waits for the start is told of it first.
+    await untilNextTurn();
+    const isWhole = await tellStory({
+      credentials,
+      inject: (request) => server.inject(request),
+      nowSeconds: () => app.clock.nowSeconds(),
+      noteUntil: (seconds) => noteStoryUntil(app.db, merchantId, seconds),
+      isStopped: () => isStopped,
+    });
+    if (isWhole) folder.noteStory(true);
+  };
+  const told = tell().catch((error: unknown) =>
+    app.log.warn({ err: error }, 'the story of the sandbox is not whole'),
   );
   const stop = async () => {
     isStopped = true;
