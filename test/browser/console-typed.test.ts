@@ -9,7 +9,7 @@ const LONG_MS = 300_000;
 
 describe.skipIf(!hasChromium())('what somebody has typed into the console', () => {
   const at = useConsole();
-  const { base, keep, signIn } = at;
+  const { base, keep, looks, signIn } = at;
 
   const endSessions = (userId: string) =>
     sql`update console_session set ended_at_ms = created_at_ms where user_id = ${userId}`.execute(
@@ -99,6 +99,31 @@ describe.skipIf(!hasChromium())('what somebody has typed into the console', () =
     expect(faults.filter((fault) => !/status of 40[13]|ERR_FAILED/.test(fault))).toEqual([]);
     expect(answers.asked).toHaveLength(2);
     for (const one of [page, other.page]) await one.context().close();
+  });
+
+  test('is sent once the person has proved who they are, and a wrong password is no end of the session', {
+    timeout: LONG_MS,
+  }, async () => {
+    const { page, faults, userId, codes } = await signIn('owner');
+    await page.goto(`${base()}/keys`);
+    await sql`update console_session set proved_at_ms = created_at_ms - 600000 where user_id = ${userId}`.execute(
+      at.service.app.db,
+    );
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Web server');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const proof = page.getByRole('dialog', { name: 'Is it you?' });
+    await proof.getByLabel('Password').fill('not the password');
+    await proof.getByLabel('Code').fill(codes[0] ?? '');
+    await proof.getByRole('button', { name: 'Go on' }).click();
+    await proof.getByText('The password or the code is wrong').waitFor();
+    await looks(page, 'proof-refused');
+    expect(await page.getByText('Your session has ended').count()).toBe(0);
+    await proof.getByLabel('Password').fill(PASSWORD);
+    await proof.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'I have kept it' }).waitFor();
+    expect(faults.filter((fault) => !/status of 40[13]/.test(fault))).toEqual([]);
+    await page.context().close();
   });
 
   test('is asked about before a secret, a mended row or a draft is left, and not once it is kept', {

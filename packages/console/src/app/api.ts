@@ -23,6 +23,10 @@ export class ApiError extends Error {
   }
 }
 
+/** A 401 that names a field is of what was typed, such as a wrong password. */
+export const hasEnded = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 401 && error.param === undefined;
+
 /** What the page itself found, in words for the person. */
 export class PageError extends Error {
   /** The field that it is about. */

@@ -1,8 +1,9 @@
 import { Anchor, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { hasEnded } from './api.ts';
 import { meQuery, SomebodyElse } from './session.ts';
-import { hasEnded, SignInAgain } from './trouble.tsx';
+import { SignInAgain } from './trouble.tsx';
 
 function Why({ error, email }: { error: Error; email: string }) {
   if (hasEnded(error)) return <SignInAgain />;

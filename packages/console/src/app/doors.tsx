@@ -1,7 +1,8 @@
 import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { hasEnded } from './api.ts';
 import { useTitle } from './title.ts';
-import { hasEnded, SIGN_IN, Trouble } from './trouble.tsx';
+import { SIGN_IN, Trouble } from './trouble.tsx';
 
 /** Signing in leads back to where somebody is. */
 const signInFor = () => `${SIGN_IN}?next=${encodeURIComponent(location.pathname + location.search)}`;

@@ -1,7 +1,7 @@
 import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { answerProofsBy, call } from './api.ts';
-import { textOf } from './form.ts';
+import { fieldOf, textOf } from './form.ts';
 import { answerOfPasskey, hasPasskeys, type PasskeyOptions } from './passkey.ts';
 import { Trouble } from './trouble.tsx';
 
@@ -10,7 +10,7 @@ type Answer = (isGiven: boolean) => void;
 /** Asks for password and code, or a passkey, where a change wants a fresh proof; the change then goes on. */
 export function ProofDialog() {
   const [answer, setAnswer] = useState<Answer>();
-  const [error, setError] = useState<unknown>();
+  const [error, setError] = useState<Error>();
   useEffect(() => answerProofsBy(() => new Promise<boolean>((resolve) => setAnswer(() => resolve))), []);
   const close = (isGiven: boolean) => {
     answer?.(isGiven);
@@ -22,7 +22,7 @@ export function ProofDialog() {
       await send();
       close(true);
     } catch (refused) {
-      setError(refused);
+      setError(refused instanceof Error ? refused : new Error(String(refused)));
     }
   };
   const byPassword = (event: FormEvent<HTMLFormElement>) => {
@@ -37,6 +37,7 @@ export function ProofDialog() {
     const { options } = await call<{ options: PasskeyOptions }>(`${path}/options`, { method: 'POST' });
     await call(path, { method: 'POST', body: { credential: await answerOfPasskey(options) } });
   };
+  const beside = fieldOf(error ?? null, ['password']);
   return (
     <Modal
       opened={answer !== undefined}
@@ -55,11 +56,12 @@ export function ProofDialog() {
             name="password"
             label="Password"
             autoComplete="current-password"
+            error={beside === undefined ? undefined : error?.message}
             required
             data-autofocus
           />
           <TextInput name="code" label="Code" inputMode="numeric" autoComplete="one-time-code" />
-          {error !== undefined && <Trouble error={error} />}
+          {error !== undefined && beside === undefined && <Trouble error={error} />}
           <Button type="submit">Go on</Button>
           {hasPasskeys() && (
             <Button variant="default" onClick={() => void prove(byPasskey)}>

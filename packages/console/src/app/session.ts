@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ApiError, call, keepCsrfToken, PageError } from './api.ts';
+import { ApiError, call, hasEnded, keepCsrfToken, PageError } from './api.ts';
 import type { Me, Membership, Store } from './me.ts';
 
 /** One word for a store: its review while that is open or was refused, else whether it is enabled. */
@@ -48,7 +48,7 @@ export const storesQuery = (merchant: string) =>
 
 /** Whether a failure may mean that the session has ended or the service is away: other refusals are answers to what was asked. */
 export const isOfConnection = (error: Error): boolean =>
-  error instanceof ApiError ? error.status === 401 || error.status >= 502 : !(error instanceof PageError);
+  error instanceof ApiError ? hasEnded(error) || error.status >= 502 : !(error instanceof PageError);
 
 /** A merchant whose pages an operator or auditor opens without a role there. */
 export const visitQuery = (merchant: string) =>

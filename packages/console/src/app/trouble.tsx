@@ -1,17 +1,15 @@
 import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
-import { ApiError, PageError } from './api.ts';
+import { ApiError, hasEnded, PageError } from './api.ts';
 import { CopyId } from './format.tsx';
 
 // People sign in, and set up what is their own, at pages of the service that need nothing of this application.
 export const SIGN_IN = '/console/sign-in';
 
-export const hasEnded = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
-
-/** Another tab, so that this one keeps what stands in it. */
+/** Another tab, so that this one keeps what stands in it; that one is done with the account and does not begin a console. */
 export const SignInAgain = () => (
   <Text size="sm">
     Your session has ended.{' '}
-    <Anchor href={SIGN_IN} target="_blank" inherit>
+    <Anchor href={`${SIGN_IN}?next=/console/account`} target="_blank" inherit>
       Sign in again in a new tab
     </Anchor>
     , then come back: what you typed stays here.

@@ -124,7 +124,11 @@ export async function signedByPasskey(
   const own = (await passkeys.listPublicKeys(deps, user.user_id)).find(({ credentialId }) =>
     credentialId.equals(given),
   );
-  if (own === undefined) throw new Fail('authentication_required', 'This is no passkey of yours.');
+  if (own === undefined)
+    throw new Fail('authentication_required', {
+      message: 'This is no passkey of yours.',
+      param: 'credential',
+    });
   const { credentialId, key } = own;
   return {
     name: user.email,

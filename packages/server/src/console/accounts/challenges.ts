@@ -49,5 +49,8 @@ export async function spendChallenge(tx: Tx, text: string): Promise<void> {
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows !== 1n)
-    throw new Fail('authentication_required', 'This answer was used before. Try again.');
+    throw new Fail('authentication_required', {
+      message: 'This answer was used before. Try again.',
+      param: 'credential',
+    });
 }

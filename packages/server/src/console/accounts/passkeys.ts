@@ -107,7 +107,10 @@ async function unattested(given: string): Promise<string> {
 }
 
 const refused = () =>
-  new Fail('authentication_required', 'This passkey was not accepted. Try again, or sign in another way.');
+  new Fail('authentication_required', {
+    message: 'This passkey was not accepted. Try again, or sign in another way.',
+    param: 'credential',
+  });
 
 /** What the library finds wrong with what somebody sent is a refusal. */
 async function verified<T extends { verified: boolean }>(verify: () => Promise<T>): Promise<T> {

@@ -23,6 +23,12 @@ const refused = () =>
     'authentication_required',
     'The e-mail address, the password or the code is wrong, or there were too many tries: then wait for 15 minutes.',
   );
+/** Of whoever is signed in. It names a field, as without one a page takes it for the end of the session. */
+const notProved = () =>
+  new Fail('authentication_required', {
+    message: 'The password or the code is wrong, or there were too many tries: then wait for 15 minutes.',
+    param: 'password',
+  });
 
 type SecondFactor = 'given' | 'none_set_up' | 'missing' | 'wrong';
 /** Who is signed in is counted apart: a stranger's tries do not lock them out. */
@@ -134,12 +140,12 @@ export async function proveAgain(
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   const user = await findWithCredentials(deps.db, 'user_id', userId);
-  if (user === undefined || !(await isPassword(user.password_hash, password))) throw refused();
+  if (user === undefined || !(await isPassword(user.password_hash, password))) throw notProved();
   const factor = await checkFactor(deps, user, { code, tries: ['proof_factor', 'proof_factor_day'] });
-  if (factor !== 'given' && factor !== 'none_set_up') throw refused();
+  if (factor !== 'given' && factor !== 'none_set_up') throw notProved();
   await forgetTries(deps.db, ['proof'], userId);
   await transact(deps.db, async (tx) => {
-    if (!(await isUnchanged(tx, user))) throw refused();
+    if (!(await isUnchanged(tx, user))) throw notProved();
     await tx
       .updateTable('console_session')
       .set({ proved_at_ms: deps.clock.nowMs() })

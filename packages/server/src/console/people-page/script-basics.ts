@@ -80,6 +80,9 @@ async function run(work, form) {
       if (await askProof()) await run(work, form);
       return;
     }
+    // Codes that are shown once stay.
+    if (error.status === 401 && param === undefined && me !== undefined && find('#new-codes').hidden)
+      return location.reload();
     const input = param === undefined ? undefined : form?.elements.namedItem(param);
     if (input) showBeside(input, message);
     else say(message, 'bad');

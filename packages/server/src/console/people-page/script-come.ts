@@ -7,9 +7,12 @@ let needs;
 
 /** A path that a browser would not send as it is here names no page. */
 const decoded = (path) => { try { return decodeURIComponent(path); } catch { return '/console/api'; } };
-/** The page of the console that somebody wanted before they signed in; no other site's, and none of the API. */
+/**
+ * The page of the console that somebody wanted before they signed in; no other site's, and none of the API. Whoever opened the
+ * sign-in itself wants the console; who came by a link may have to set up what is their own.
+ */
 function wantedPage() {
-  const given = new URLSearchParams(location.search).get('next');
+  const given = new URLSearchParams(location.search).get('next') ?? (location.pathname.endsWith('/sign-in') ? '/console' : null);
   if (given === null || !URL.canParse(given, location.origin)) return undefined;
   const { origin, pathname, search } = new URL(given, location.origin);
   const isPage = /^\/console(?:\/|$)/.test(pathname) && !/^\/console\/+api(?:\/|$)/i.test(decoded(pathname));
