@@ -11,7 +11,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import { PAGE } from './ahead.ts';
 import { type Place, pathWith } from './api.ts';
@@ -20,6 +20,7 @@ import { wordsOf } from './format.tsx';
 import { useKeys } from './keyboard.ts';
 import { listQuery } from './list-query.ts';
 import { useFilters, usePlace } from './place.ts';
+import { RouteLink } from './route-link.tsx';
 import { ShowMore } from './show-more.tsx';
 import { Trouble } from './trouble.tsx';
 import { useViews, Views } from './views.tsx';
@@ -108,7 +109,7 @@ export function Filters({
   children?: ReactNode;
 }) {
   return (
-    <Group align="end" gap="sm" role="search">
+    <Group align="end" gap="sm" role="search" className="filters">
       {filters.map(({ name, label, options, isTime = false }) =>
         options === undefined ? (
           <TextInput
@@ -211,23 +212,31 @@ export function Rows<T>({
       </Table.Thead>
       <Table.Tbody>
         {rows.map((row, index) => (
-          <Table.Tr key={idOf(row)} aria-selected={index === selected || undefined} data-row>
+          // Plain elements in the library's classes: of its own there would be hundreds, each with its own styles to resolve.
+          <tr
+            key={idOf(row)}
+            className={Table.classes.tr}
+            aria-selected={index === selected || undefined}
+            data-row
+            data-with-row-border
+            data-hover
+          >
             {columns.map((column, at) => (
-              <Table.Td
+              <td
                 key={column.title}
                 data-label={column.title}
-                className={column.isNumber ? 'number' : undefined}
+                className={`${Table.classes.td}${column.isNumber ? ' number' : ''}`}
               >
                 {at === 0 && linkOf !== undefined ? (
-                  <Link to={`/${place.merchant}/${place.store}/${linkOf(row)}`} data-open>
+                  <RouteLink to={`/${place.merchant}/${place.store}/${linkOf(row)}`} data-open>
                     {column.cell(row)}
-                  </Link>
+                  </RouteLink>
                 ) : (
                   column.cell(row)
                 )}
-              </Table.Td>
+              </td>
             ))}
-          </Table.Tr>
+          </tr>
         ))}
       </Table.Tbody>
     </Table>

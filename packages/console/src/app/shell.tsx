@@ -7,7 +7,6 @@ import {
   Kbd,
   Modal,
   NativeSelect,
-  NavLink,
   Stack,
   Table,
   Text,
@@ -26,6 +25,7 @@ import type { Me, Membership } from './me.ts';
 import { NewStore } from './new-store.tsx';
 import { useAccess, useFilters, useId, usePlace } from './place.ts';
 import { ProofDialog } from './proof.tsx';
+import { RouteLink } from './route-link.tsx';
 import { OPERATOR_SECTIONS, type SectionLink, sectionsFor } from './sections.ts';
 import { lacksFactor, meQuery, storeStatus, storesQuery } from './session.ts';
 import { useTitle } from './title.ts';
@@ -169,14 +169,9 @@ function Menu({
                 {group}
               </Text>
             )}
-            <NavLink
-              component={Link}
-              to={to}
-              label={title}
-              active={isHere}
-              aria-current={isHere ? 'page' : undefined}
-              onClick={done}
-            />
+            <RouteLink to={to} aria-current={isHere ? 'page' : undefined} onClick={done}>
+              {title}
+            </RouteLink>
           </Fragment>
         );
       })}
