@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as untilNextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { firstIdAt, NIL_ID } from '../../packages/server/src/platform/db/ids/index.ts';
 import { connect } from '../../packages/server/src/platform/db/index.ts';
 import type { Exchange } from '../../packages/server/src/platform/http/exchanges/index.ts';
@@ -172,7 +173,7 @@ test('a group that takes the database too long is written in parts', async () =>
   await requestLog.close();
 });
 
-test('a group ends at a mebibyte of texts', async () => {
+test('a group ends at a mebibyte of texts, and a full one does not wait', async () => {
   const { requestLog } = openLog();
   await query(
     service,
@@ -185,8 +186,19 @@ test('a group ends at a mebibyte of texts', async () => {
   for (let i = 0; i < 40; i++) requestLog.record(exchangeOf({ answer: 'x'.repeat(100_000) }));
   await requestLog.flush();
   const sizes = await query(service, 'select n from group_size order by n');
+  expect(sizes).toEqual([{ n: 7 }, { n: 11 }, { n: 11 }, { n: 11 }]);
+  await query(service, 'delete from group_size');
+  // Nobody asks for it, and the clock that would does not go on.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    for (let i = 0; i < 500; i++) requestLog.record(exchangeOf());
+    for (let i = 0; i < 5_000 && (await query(service, 'select from group_size')).length === 0; i++)
+      await untilNextTurn();
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(await query(service, 'select n from group_size')).toEqual([{ n: 500 }]);
   await query(service, 'drop function count_group cascade; drop table group_size');
-  expect(sizes).toEqual([{ n: 10 }, { n: 10 }, { n: 10 }, { n: 10 }]);
   await requestLog.close();
 });
 

@@ -113,7 +113,8 @@ type Body = Static<typeof Body>;
 const bodyOf = (text: string | null, bytes: number): Body => ({
   bytes,
   text,
-  is_cut: text?.endsWith(CUT) ?? false,
+  // Rows of earlier versions end with an ellipsis.
+  is_cut: text !== null && (text.endsWith(CUT) || text.endsWith('…')),
 });
 
 const headerIn = (lines: string, name: string) =>

@@ -11,7 +11,7 @@ import { writeRequests } from './write.ts';
 
 /** Each group wakes a backend whose caches are cold: by 400 ms instead of 100 a row costs half as much. */
 const FLUSH_AFTER_MS = 400;
-/** Of one statement: rows, and characters of their texts. */
+/** What fills a statement: rows, or characters of their texts. */
 const GROUP_MAX = 500;
 const GROUP_LENGTH_MAX = 1_048_576;
 /** What waits at most: requests, and characters of their texts. */
@@ -84,8 +84,12 @@ export class RequestLog implements ExchangeRecorder {
     this.#waiting.push({ exchange, length });
     this.#waitingLength += length;
     if (this.#flushing !== undefined) return;
-    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_AFTER_MS).unref();
-    if (this.#isGroup && !wasGroup) setImmediate(() => void this.flush());
+    this.#writeSoon();
+    if (this.#isGroup && !wasGroup) setImmediate(() => void this.#writeWaiting());
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => void this.#writeWaiting(), FLUSH_AFTER_MS).unref();
   }
 
   /** What waits fills a statement. */
@@ -115,19 +119,26 @@ export class RequestLog implements ExchangeRecorder {
     return false;
   }
 
-  /** Writes all that waits. Never throws. */
+  /** Writes all that waits, and what comes meanwhile. Never throws. */
   async flush(): Promise<void> {
+    while (this.#flushing !== undefined || this.#waiting.length > 0) await this.#writeWaiting();
+  }
+
+  /** Writes what waits now. What comes meanwhile waits for more, unless it fills a statement. Never throws. */
+  async #writeWaiting(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#flushing ??= this.#writeWaiting().finally(() => {
+    this.#flushing ??= this.#writeGroups(this.#waiting.length).finally(() => {
       this.#flushing = undefined;
+      if (this.#waiting.length > 0) this.#writeSoon();
     });
     await this.#flushing;
   }
 
-  async #writeWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  async #writeGroups(count: number): Promise<void> {
+    for (let left = count; left > 0 || this.#isGroup; ) {
       const group = this.#nextGroup();
+      left -= group.length;
       try {
         const exchanges = group.map(({ exchange }) => exchange);
         await this.#write(await this.#rows.of(exchanges));
@@ -155,8 +166,9 @@ export class RequestLog implements ExchangeRecorder {
   #nextGroup(): Waiting[] {
     let sum = 0;
     const end = this.#waiting.findIndex(({ length }, at) => {
+      const isFull = at === GROUP_MAX || sum >= GROUP_LENGTH_MAX;
       sum += length;
-      return at === GROUP_MAX || (at > 0 && sum > GROUP_LENGTH_MAX);
+      return isFull;
     });
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
