@@ -27,6 +27,8 @@ test('the interval of a mean of ratios narrows with the root of their number', (
   expect(few.low * few.high).toBeCloseTo(1, 10);
   expect(Math.log(few.high)).toBeCloseTo((1.96 / Math.sqrt(99)) * Math.log(2), 2);
   expect(Math.log(few.high) / Math.log(many.high)).toBeCloseTo(2, 1);
+  // Of two values little is known.
+  expect(Math.log(of(2).high)).toBeCloseTo(12.71 * Math.log(2), 5);
 });
 
 test('a row shows the median and the spread', () => {

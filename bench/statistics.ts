@@ -22,14 +22,19 @@ export interface Interval {
   high: number;
 }
 
-const DEVIATIONS_OF_95_PERCENT = 1.96;
+/** Deviations of a mean within which the true one lies in 95 of 100 cases (Student), by the number of values less one. */
+const T_95 = [
+  12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.1,
+  2.09,
+];
+const T_95_OF_MANY = 1.96;
 
-/** The mean of ratios and its interval, by their logarithms: 2 and 0.5 have the mean 1. For 20 values or more. */
+/** The mean of ratios that do not depend on each other, and its interval, by their logarithms: 2 and 0.5 have the mean 1. */
 export function meanOfRatios(values: readonly number[]): Interval {
   const logs = values.map(Math.log);
   const mean = meanOf(logs);
   const variance = (meanOf(logs.map((value) => (value - mean) ** 2)) * logs.length) / (logs.length - 1);
-  const half = DEVIATIONS_OF_95_PERCENT * Math.sqrt(variance / logs.length);
+  const half = (T_95[logs.length - 2] ?? T_95_OF_MANY) * Math.sqrt(variance / logs.length);
   return { mean: Math.exp(mean), low: Math.exp(mean - half), high: Math.exp(mean + half) };
 }
 

@@ -12,11 +12,11 @@ import { meanOf, meanOfRatios, ratios, short } from '../statistics.ts';
 
 const CONNECTIONS = 20;
 /** The log is written up to 400 ms behind the last answer. */
-const SETTLE_MS = 600;
+const SETTLE_MS = 800;
 /**
  * One round says little: a machine that others share is a tenth quicker in one second than in the next, and one process is some
- * hundredths quicker than another of the same code for as long as it lives. So rounds are short, the nodes are started anew
- * again and again, and this goes on until the interval of the mean is narrower than what is to be shown.
+ * hundredths quicker than another of the same code for as long as it lives. So rounds are short, and the nodes are started anew
+ * until the interval of the mean of what each pair of them showed is narrower than what is to be shown.
  */
 const INTERVAL_MAX = 0.05;
 const ROUNDS_OF_NODES = 20;
@@ -69,25 +69,28 @@ async function measure(server: BenchServer, call: Call, options: RunOptions): Pr
   const premises = await furnish(await server.createDatabase(), call.mode);
   const costs: PerLog<Cost[]> = { on: [], off: [] };
   const rounds: PerLog<number[]> = { on: [], off: [] };
-  const [few, many] = options.quick ? [1, 1] : [NODES_MIN, NODES_MAX];
-  for (let count = 0; count < many && (count < few || !isSureOf(rounds)); count++) {
+  /** Of each pair of nodes. */
+  const means: number[] = [];
+  const [few, many] = options.quick ? [2, 2] : [NODES_MIN, NODES_MAX];
+  while (means.length < many && (means.length < few || !isSureOf(means))) {
     const nodes = await startNodes(premises, options);
     try {
       const { on = [], off = [] } = await compare(server, premises, { call, nodes, costs, options });
       rounds.on.push(...on);
       rounds.off.push(...off);
+      means.push(meanOfRatios(ratios(on, off)).mean);
     } finally {
       await Promise.all(Object.values(nodes).map((node) => node.stop()));
     }
   }
   const { on, off } = rounds;
-  const { mean, low, high } = intervalOf(rounds);
+  const { mean, low, high } = meanOfRatios(means);
   const of = (log: Log, pick: (cost: Cost) => number) => short(meanOf(costs[log].map(pick)));
   const remark =
     `Request log, ${call.what}: ${of('on', (c) => c.node)} us CPU of Node and ${of('on', (c) => c.postgres)} us of PostgreSQL ` +
     `a request with it, ${of('off', (c) => c.node)} and ${of('off', (c) => c.postgres)} without.`;
   const raw = { 'us with it': on, 'us without': off };
-  const note = `mean of ${on.length} rounds, 95 % interval ${low.toFixed(3)}-${high.toFixed(3)}`;
+  const note = `95 % interval ${low.toFixed(3)}-${high.toFixed(3)}, ${means.length} pairs of nodes, ${on.length} rounds`;
   return { results: [{ row: call.row, values: [mean], note, raw }], remarks: [remark] };
 }
 
@@ -140,10 +143,8 @@ async function compare(
   );
 }
 
-const intervalOf = ({ on, off }: PerLog<number[]>) => meanOfRatios(ratios(on, off));
-
-function isSureOf(rounds: PerLog<number[]>): boolean {
-  const { low, high } = intervalOf(rounds);
+function isSureOf(means: readonly number[]): boolean {
+  const { low, high } = meanOfRatios(means);
   return high - low < INTERVAL_MAX;
 }
 
