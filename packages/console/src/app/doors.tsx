@@ -6,7 +6,7 @@ import { SIGN_IN, Trouble } from './trouble.tsx';
 
 /** Signing in leads back to where somebody is. */
 const signInFor = () => `${SIGN_IN}?next=${encodeURIComponent(location.pathname + location.search)}`;
-const ACCOUNT = '/console/account';
+export const ACCOUNT = '/console/account';
 
 /** What is shown in the place of the console. */
 export function Sheet({ title, children }: { title: string; children: ReactNode }) {

@@ -123,7 +123,7 @@ export function CopyId({ id, isShort = false }: { id: string; isShort?: boolean 
   const shown = isShort && id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id;
   return (
     <span className="copied">
-      <code className={`id ${Code.classes.root}`} title={id}>
+      <code className={`id ${Code.classes.root}`} title={id} dir="ltr">
         {shown}
       </code>
       <CopyButton value={id}>

@@ -18,6 +18,7 @@ export function ProofDialog() {
     setError(undefined);
   };
   const prove = async (send: () => Promise<unknown>) => {
+    setError(undefined);
     try {
       await send();
       close(true);
@@ -57,6 +58,7 @@ export function ProofDialog() {
             label="Password"
             autoComplete="current-password"
             error={beside === undefined ? undefined : error?.message}
+            errorProps={{ role: 'alert' }}
             required
             data-autofocus
           />

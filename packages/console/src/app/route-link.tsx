@@ -24,6 +24,7 @@ export function RouteLink({ to, onClick, ...others }: RouteLinkProps) {
       href={`${router.basepath}${to}`}
       onMouseEnter={preload}
       onFocus={preload}
+      onTouchStart={preload}
       onClick={(event) => {
         onClick?.(event);
         if (event.defaultPrevented || !isPlain(event)) return;

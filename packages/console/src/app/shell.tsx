@@ -16,7 +16,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useLocation, useNavigate } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useState } from 'react';
 import { call } from './api.ts';
-import { FactorNeeded, NotIn, Sheet } from './doors.tsx';
+import { ACCOUNT, FactorNeeded, NotIn, Sheet } from './doors.tsx';
 import { wordsOf } from './format.tsx';
 import { Guard } from './guard.tsx';
 import { useKeys } from './keyboard.ts';
@@ -47,6 +47,7 @@ export function HomePage() {
     return (
       <Sheet title="Console">
         <Text>You are signed in as {me.data.email}, and have a role with no merchant yet.</Text>
+        <Anchor href={ACCOUNT}>Your account</Anchor>
         <SignOut />
       </Sheet>
     );
@@ -70,6 +71,7 @@ export function HomePage() {
           Review stores
         </Anchor>
       )}
+      <Anchor href={ACCOUNT}>Your account</Anchor>
       <ProofDialog />
       <SignOut />
     </Sheet>
@@ -267,6 +269,9 @@ function Frame({ base, sections, whole, who, choice, elsewhere, band }: FramePro
             <Text size="xs" className="id">
               {who}
             </Text>
+            <Anchor href={ACCOUNT} size="sm">
+              Your account
+            </Anchor>
             <SignOut />
           </Stack>
         </Stack>

@@ -5,7 +5,7 @@ import { CopyId } from './format.tsx';
 // People sign in, and set up what is their own, at pages of the service that need nothing of this application.
 export const SIGN_IN = '/console/sign-in';
 
-/** Another tab, so that this one keeps what stands in it; that one is done with the account and does not begin a console. */
+/** Another tab, so that this one keeps what stands in it. That one ends at the account and not in a second console. */
 export const SignInAgain = () => (
   <Text size="sm">
     Your session has ended.{' '}
