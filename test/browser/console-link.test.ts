@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isSecondRun, useSandbox } from '../sandbox-of-commands.ts';
 import { driver, expectAccessible, graveFaults } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
-import { addPasskeyDevice } from './console-driver.ts';
+import { addPasskeyDevice, DESKTOP } from './console-driver.ts';
 
 const LONG_MS = 300_000;
 
@@ -260,7 +260,7 @@ describe.skipIf(isSecondRun || !hasChromium())('links of the console in a browse
     await looks(page, 'account-codes');
     await keepCodes(page, codes);
 
-    const other = await open(new URL('/console/sign-in', link).href, {});
+    const other = await open(new URL('/console/sign-in', link).href, { viewport: DESKTOP });
     const signIn = other.page.locator('#come');
     await looks(other.page, 'sign-in');
     await signIn.getByLabel('E-mail address').fill('finn@example.com');
