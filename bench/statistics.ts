@@ -15,14 +15,14 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Of a mean: within it the true one lies in 95 of 100 runs. */
+/** A mean, and the interval that holds the true mean in 95 of 100 runs. */
 export interface Interval {
   mean: number;
   low: number;
   high: number;
 }
 
-/** Deviations of a mean within which the true one lies in 95 of 100 cases (Student), by the number of values less one. */
+/** Student's t of a 95 % interval, for 1, 2, 3 and more degrees of freedom. */
 const T_95 = [
   12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.1,
   2.09,

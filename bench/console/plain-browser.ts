@@ -33,7 +33,7 @@ interface Answer {
 
 /**
  * Chromium by its own protocol. A test library watches the network, and for that Chromium parses the scripts a second time to
- * say which line sent each request. That took 56 ms of a page here, which nobody else waits for.
+ * say which line sent each request. That took 56 ms of a page here; a person's browser does not do it.
  */
 export interface PlainBrowser {
   /**

@@ -188,7 +188,7 @@ test('a group ends at a mebibyte of texts, and a full one does not wait', async 
   const sizes = await query(service, 'select n from group_size order by n');
   expect(sizes).toEqual([{ n: 7 }, { n: 11 }, { n: 11 }, { n: 11 }]);
   await query(service, 'delete from group_size');
-  // Nobody asks for it, and the clock that would does not go on.
+  // `flush` is not called and the timer does not run: the full group alone can begin the write.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     for (let i = 0; i < 500; i++) requestLog.record(exchangeOf());

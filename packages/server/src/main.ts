@@ -159,7 +159,7 @@ function beginStory({ app, server }: Parts, folder: DataFolder, credentials: San
   let isStopped = false;
   const merchantId = decodeId('merchant', credentials.merchant_id) ?? NIL_ID;
   const tell = async () => {
-    // Whoever waits for the start is told of it first.
+    // `startSandbox` returns first.
     await untilNextTurn();
     const isWhole = await tellStory({
       credentials,

@@ -2,11 +2,10 @@ import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { hasEnded } from './api.ts';
 import { useTitle } from './title.ts';
-import { SIGN_IN, Trouble } from './trouble.tsx';
+import { ACCOUNT, SIGN_IN, Trouble } from './trouble.tsx';
 
 /** Signing in leads back to where somebody is. */
 const signInFor = () => `${SIGN_IN}?next=${encodeURIComponent(location.pathname + location.search)}`;
-export const ACCOUNT = '/console/account';
 
 /** What is shown in the place of the console. */
 export function Sheet({ title, children }: { title: string; children: ReactNode }) {

@@ -10,15 +10,15 @@ type Answer = (isGiven: boolean) => void;
 /** Asks for password and code, or a passkey, where a change wants a fresh proof; the change then goes on. */
 export function ProofDialog() {
   const [answer, setAnswer] = useState<Answer>();
-  const [error, setError] = useState<Error>();
+  const [error, setError] = useState<Error | null>(null);
   useEffect(() => answerProofsBy(() => new Promise<boolean>((resolve) => setAnswer(() => resolve))), []);
   const close = (isGiven: boolean) => {
     answer?.(isGiven);
     setAnswer(undefined);
-    setError(undefined);
+    setError(null);
   };
   const prove = async (send: () => Promise<unknown>) => {
-    setError(undefined);
+    setError(null);
     try {
       await send();
       close(true);
@@ -38,7 +38,7 @@ export function ProofDialog() {
     const { options } = await call<{ options: PasskeyOptions }>(`${path}/options`, { method: 'POST' });
     await call(path, { method: 'POST', body: { credential: await answerOfPasskey(options) } });
   };
-  const beside = fieldOf(error ?? null, ['password']);
+  const beside = fieldOf(error, ['password']);
   return (
     <Modal
       opened={answer !== undefined}
@@ -57,13 +57,13 @@ export function ProofDialog() {
             name="password"
             label="Password"
             autoComplete="current-password"
-            error={beside === undefined ? undefined : error?.message}
+            error={beside && error?.message}
             errorProps={{ role: 'alert' }}
             required
             data-autofocus
           />
           <TextInput name="code" label="Code" inputMode="numeric" autoComplete="one-time-code" />
-          {error !== undefined && beside === undefined && <Trouble error={error} />}
+          {error !== null && beside === undefined && <Trouble error={error} />}
           <Button type="submit">Go on</Button>
           {hasPasskeys() && (
             <Button variant="default" onClick={() => void prove(byPasskey)}>

@@ -11,8 +11,8 @@ type RouteLinkProps = Omit<ComponentProps<'a'>, 'href'> & {
 };
 
 /**
- * A page of the console, where a page has dozens of links: the menu, and the rows of a list. The router's own link resolves its
- * address against every other part of the place, and listens to it, which took a tenth of the time in which a list is drawn.
+ * A link to a page of the console, for pages with dozens of links: the menu, and the rows of a list. The router's `Link` builds a
+ * location and subscribes to the router for each link: 21 of the 358 ms that drawing a list took (decision 208).
  */
 export function RouteLink({ to, onClick, ...others }: RouteLinkProps) {
   const router = useRouter();

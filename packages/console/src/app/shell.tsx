@@ -16,7 +16,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useLocation, useNavigate } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useState } from 'react';
 import { call } from './api.ts';
-import { ACCOUNT, FactorNeeded, NotIn, Sheet } from './doors.tsx';
+import { FactorNeeded, NotIn, Sheet } from './doors.tsx';
 import { wordsOf } from './format.tsx';
 import { Guard } from './guard.tsx';
 import { useKeys } from './keyboard.ts';
@@ -29,7 +29,7 @@ import { RouteLink } from './route-link.tsx';
 import { OPERATOR_SECTIONS, type SectionLink, sectionsFor } from './sections.ts';
 import { lacksFactor, meQuery, storeStatus, storesQuery } from './session.ts';
 import { useTitle } from './title.ts';
-import { SIGN_IN } from './trouble.tsx';
+import { ACCOUNT, SIGN_IN } from './trouble.tsx';
 
 /** Where an address leads without a store: to the first one of the merchant that `?merchant=` names, or of the person's first. */
 export function HomePage() {

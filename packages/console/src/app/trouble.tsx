@@ -4,12 +4,13 @@ import { CopyId } from './format.tsx';
 
 // People sign in, and set up what is their own, at pages of the service that need nothing of this application.
 export const SIGN_IN = '/console/sign-in';
+export const ACCOUNT = '/console/account';
 
-/** Another tab, so that this one keeps what stands in it. That one ends at the account and not in a second console. */
+/** Another tab, so that this one keeps what stands in it. The account's page asks for the sign-in and stays. */
 export const SignInAgain = () => (
   <Text size="sm">
     Your session has ended.{' '}
-    <Anchor href={`${SIGN_IN}?next=/console/account`} target="_blank" inherit>
+    <Anchor href={ACCOUNT} target="_blank" inherit>
       Sign in again in a new tab
     </Anchor>
     , then come back: what you typed stays here.

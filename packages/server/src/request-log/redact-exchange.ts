@@ -53,7 +53,7 @@ function fitting(text: string, bytesMax: number): string {
 }
 
 /**
- * A body without secrets. A longer one is cut, which the mark at its end tells.
+ * A body without secrets. A longer one is cut and ends with `CUT`.
  *
  * @param bytes of the whole body, of which `text` may be the beginning
  */

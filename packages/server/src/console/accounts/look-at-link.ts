@@ -14,7 +14,7 @@ export interface LinkPurpose {
   /** Null where the link gives no role, or one of the installation. */
   merchantName: string | null;
   role: string | null;
-  /** Null if the command line made the link, or somebody without a role there: an operator's address is not told. */
+  /** An e-mail address. Null for the command line, and for an operator without a role at the merchant. */
   invitedBy: string | null;
 }
 

@@ -23,7 +23,7 @@ const refused = () =>
     'authentication_required',
     'The e-mail address, the password or the code is wrong, or there were too many tries: then wait for 15 minutes.',
   );
-/** Of whoever is signed in. It names a field, as without one a page takes it for the end of the session. */
+/** Refuses a proof. It names a field: the console takes a 401 without one for the end of the session. */
 const notProved = () =>
   new Fail('authentication_required', {
     message: 'The password or the code is wrong, or there were too many tries: then wait for 15 minutes.',

@@ -15,7 +15,6 @@ function wantedPage() {
   const given = new URLSearchParams(location.search).get('next') ?? (location.pathname.endsWith('/sign-in') ? '/console' : null);
   if (given === null || !URL.canParse(given, location.origin)) return undefined;
   const { origin, pathname, search } = new URL(given, location.origin);
-  if (pathname === '/console/account') return undefined;
   const isPage = /^\/console(?:\/|$)/.test(pathname) && !/^\/console\/+api(?:\/|$)/i.test(decoded(pathname));
   return origin === location.origin && isPage ? pathname + search : undefined;
 }
